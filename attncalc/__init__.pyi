@@ -32,6 +32,7 @@ def dot(
     b: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Multiply two vectors entry by entry and add up the products."""
@@ -41,6 +42,7 @@ def outer(
     b: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Multiply every entry of one vector by every entry of another."""
@@ -50,6 +52,7 @@ def norm(
     *,
     p: Number | Literal["inf"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The length of a vector."""
@@ -60,6 +63,7 @@ def cosine(
     *,
     distance: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How closely two vectors point in the same direction, whatever their lengths."""
@@ -70,6 +74,7 @@ def euclidean(
     *,
     squared: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The straight-line distance between two points."""
@@ -79,6 +84,7 @@ def manhattan(
     b: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The distance between two points when every move is along an axis."""
@@ -88,6 +94,7 @@ def chebyshev(
     b: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The largest difference between two points along any axis."""
@@ -98,6 +105,7 @@ def minkowski(
     *,
     p: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The family of distances that includes Manhattan (p = 1) and Euclidean (p = 2)."""
@@ -111,6 +119,7 @@ def pairwise(
     ] = ...,
     p: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The similarity or distance between every row of x and every row of y."""
@@ -120,6 +129,7 @@ def project(
     onto: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The shadow of a vector on another vector or on a subspace."""
@@ -130,6 +140,7 @@ def mips(
     *,
     top: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Find the keys with the largest inner product with a query."""
@@ -142,6 +153,7 @@ def analogy(
     *,
     top: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Solve an analogy: the vectors of a vocabulary that are nearest to a − b + c."""
@@ -157,6 +169,7 @@ def matmul(
     h: Numbers | None = ...,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Multiply matrices: each row of the left one with each column of the right one."""
@@ -165,6 +178,7 @@ def eigen(
     a: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The directions that a matrix only stretches, and by how much."""
@@ -174,6 +188,7 @@ def svd(
     *,
     rank: int | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Any matrix as a rotation, a stretch along the axes, and another rotation."""
@@ -185,6 +200,7 @@ def softmax(
     temperature: Number = ...,
     log: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Turn scores into probabilities: positive shares that sum to 1."""
@@ -194,6 +210,7 @@ def log_softmax(
     *,
     axis: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The logarithm of the softmax, computed so that nothing overflows or vanishes."""
@@ -210,6 +227,7 @@ def cross_entropy(
     label_smoothing: Number = ...,
     ignore_index: int | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How surprised a model is by the right classes: −log of the probability that it gave them."""
@@ -219,6 +237,7 @@ def next_token_loss(
     targets: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How surprised a language model is by each next token: the mean of −ln p(token)."""
@@ -228,6 +247,7 @@ def perplexity(
     *,
     base: int | Literal["e"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How many equally likely choices a model is left with, on average."""
@@ -238,6 +258,7 @@ def expectation(
     *,
     sample: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """What a quantity is on average, and how far it strays from that."""
@@ -247,6 +268,7 @@ def entropy(
     *,
     base: int | Literal["e"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How uncertain a distribution is: the average surprise of its outcomes."""
@@ -257,6 +279,7 @@ def kl(
     *,
     base: int | Literal["e"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How much is lost by using q when p is true: the Kullback–Leibler divergence D(p‖q)."""
@@ -267,6 +290,7 @@ def bayes(
     *,
     observed: int | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How likely each hypothesis is once something has been observed."""
@@ -281,6 +305,7 @@ def likelihood(
     std: Number | None = ...,
     rate: Number | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How likely observations are under a distribution, and which parameters would make them most likely."""
@@ -293,6 +318,7 @@ def contrastive_loss(
     kind: Literal["clip", "infonce"] = ...,
     raw: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How well each row finds the one that it belongs to among all the others."""
@@ -313,6 +339,7 @@ def preference_loss(
     clip: Number = ...,
     eps: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """What a language model learns from being preferred, or from being rewarded."""
@@ -329,6 +356,7 @@ def sampling(
     greedy: bool = ...,
     seed: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Choose the next token: scores become shares, filters leave some of them, and a random number picks one."""
@@ -342,6 +370,7 @@ def speculative(
     temperature: Number = ...,
     seed: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Keep what a small model has drafted, or draw another token, so that the large one's shares stay true."""
@@ -358,6 +387,7 @@ def qkv(
     context: Numbers | None = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Project tokens to queries, keys and values."""
@@ -405,6 +435,7 @@ def attention(
     rope_long_factor: Number | Iterable[Number] | None = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Each query mixes the values, weighting each by how well its key fits the query."""
@@ -462,6 +493,7 @@ def multihead(
     rope_long_factor: Number | Iterable[Number] | None = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Several attention heads side by side, each on its own block of columns."""
@@ -479,6 +511,7 @@ def kv_cache(
     bytes: int = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Causal attention one token at a time, keeping the keys and values of past tokens."""
@@ -502,6 +535,7 @@ def flash(
     scale: Number | Literal["default", "none"] = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Attention one block of keys at a time, without ever holding a whole row of scores."""
@@ -512,6 +546,7 @@ def concentration(
     trials: int = ...,
     seed: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Random vectors become orthogonal, and their distances alike, as dimensions are added."""
@@ -523,6 +558,7 @@ def scaling(
     trials: int = ...,
     seed: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Why scores are divided by √d_k: what happens to softmax without it."""
@@ -602,6 +638,7 @@ def complexity(
     latent_rope: int = ...,
     latent_d_v: int | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck."""
@@ -647,6 +684,7 @@ def latent_attention(
     bytes: int = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
@@ -664,6 +702,7 @@ def linear_attention(
     unnormalised: bool = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Causal attention whose weights are products of features, so that one state stands for all tokens so far."""
@@ -680,6 +719,7 @@ def ssm(
     delta_softplus: bool = ...,
     discretization: Literal["euler", "zoh"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """A selective state space model, Mamba's scan: each token says how much of the state fades and what is written."""
@@ -694,6 +734,7 @@ def sinusoidal(
     properties: bool = ...,
     offset: int = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Encode each position by sines and cosines of many wavelengths."""
@@ -723,6 +764,7 @@ def rope(
     inverse: bool = ...,
     properties: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Rotate pairs of a vector's entries by angles that grow with its position."""
@@ -734,6 +776,7 @@ def alibi(
     m: int | None = ...,
     causal: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Lower each score in proportion to the distance between its query and key."""
@@ -747,6 +790,7 @@ def t5_bias(
     max_distance: int = ...,
     causal: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Sort relative positions into buckets, and look up each head's bias for them."""
@@ -759,6 +803,7 @@ def layernorm(
     eps: Number = ...,
     norm_offset: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Give every token mean 0 and variance 1 over its features, then a learned gain and shift."""
@@ -770,6 +815,7 @@ def rmsnorm(
     eps: Number = ...,
     norm_offset: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Give every token a root mean square of 1 over its features, then a learned gain."""
@@ -781,6 +827,7 @@ def batchnorm(
     *,
     eps: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Give every feature mean 0 and variance 1 over the samples of a batch, then a learned gain and shift."""
@@ -793,6 +840,7 @@ def groupnorm(
     groups: int = ...,
     eps: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Give every group of channels mean 0 and variance 1 over all its places, then a learned gain and shift."""
@@ -805,6 +853,7 @@ def activation(
     ] = ...,
     alpha: Number | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Apply a nonlinear function to each number: without one, two layers would be a single matrix."""
@@ -837,6 +886,7 @@ def ffn(
     ] = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Process every token by itself: up to a wider space, a nonlinear function, and back."""
@@ -848,6 +898,7 @@ def residual(
     alpha: Number = ...,
     norm: Literal["none", "post"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Add a sublayer's output to its input."""
@@ -861,6 +912,7 @@ def embed(
     type_table: Numbers | None = ...,
     scale: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Look up a vector for every token, and add one for its position."""
@@ -955,6 +1007,7 @@ def encoder_block(
     residual_scale: Number = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """One layer of an encoder: each token attends to all, then is processed by itself."""
@@ -1066,6 +1119,7 @@ def decoder_block(
     residual_scale: Number = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token."""
@@ -1161,6 +1215,7 @@ def decoder_only(
     residual_scale: Number = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """One layer of a language model of today: attend to the tokens so far, then process each token."""
@@ -1234,6 +1289,7 @@ def transformer(
     start: int | str | None = ...,
     end: int | str | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Read a sentence with a stack of encoder layers, and write another, token by token, with decoder layers."""
@@ -1247,6 +1303,7 @@ def conv(
     dilation: int | Iterable[int] = ...,
     depthwise: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Slide a small kernel over an input and measure, at every position, how well the two match."""
@@ -1262,6 +1319,7 @@ def rnn(
     kind: Literal["tanh", "gru", "lstm"] = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Read a sequence one step at a time, with a state that remembers."""
@@ -1274,6 +1332,7 @@ def patch_embed(
     positions: Numbers | None = ...,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Cut an image into patches, and make each of them a token."""
@@ -1283,6 +1342,7 @@ def unembed(
     table: Numbers,
     *,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Turn vectors back into words: how well each fits every row of the embedding table."""
@@ -1295,6 +1355,7 @@ def lora(
     *,
     alpha: Number | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """A layer whose weights are frozen, with a trained change of low rank beside it."""
@@ -1337,6 +1398,7 @@ def experts(
     ] = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Send each token to the few experts that suit it, and mix what they make of it."""
@@ -1360,6 +1422,7 @@ def derivative(
     at: Mapping[str, Number] | str | Number | None = ...,
     h: Number | Iterable[Number] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """How fast a function rises at a point: the limit of the slopes of ever shorter chords."""
@@ -1369,6 +1432,7 @@ def gradient(
     *,
     at: Mapping[str, Number] | str | Number | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The slope of a function in each of its variables; together they point where it rises fastest."""
@@ -1387,6 +1451,7 @@ def descend(
     weight_decay: Number = ...,
     flow: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Walk downhill from a point, step by step, against the gradient."""
@@ -1403,6 +1468,7 @@ def optimizer(
     eps: Number = ...,
     weight_decay: Number = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Follow given gradients from a point: the moments, corrections and update of every step."""
@@ -1418,6 +1484,7 @@ def schedule(
     decay_kind: Literal["cosine", "linear", "1-sqrt"] = ...,
     at: int | Iterable[int] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """The learning rate at every step: first a warm-up, then a decay."""
@@ -1432,6 +1499,7 @@ def linear_regression(
     steps: int = ...,
     loss: Literal["mse", "half-mse"] = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Fit a straight line: predict, measure the error, and move the weights against their gradients."""
@@ -1458,6 +1526,7 @@ def mlp(
     steps: int = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Train a network: forward to the loss, backward to every weight's gradient, then a step against it."""
@@ -1543,6 +1612,7 @@ def model(
     start: int | None = ...,
     generate: int | None = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from inspect import Parameter, Signature
 from os import fspath
@@ -12,7 +13,7 @@ import numpy as np
 
 from attncalc.calculations import load, operand_words, shape_words, type_words
 from attncalc.common.errors import OptionError, amount, both, either, visible
-from attncalc.common.numerals import DTYPES
+from attncalc.common.numerals import ACCUMULATED, NARROW, STORED, must_agree
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import read_all, renamed
@@ -79,7 +80,9 @@ def signature(calculation: Calculation) -> Signature:
     named: dict[str, tuple[Any, str]] = {o.name: (None, operand_words(o)) for o in operands if not o.positional}
     named |= {o.name: (o.default, type_words(o)) for o in calculation.options}
     named |= {WEIGHTS: (None, "Mapping[str, Numbers] | None")} if calculation.weights else {}
-    named |= {"dtype": ("float64", "DTypeLike"), "round_to": (None, "int | None")}
+    words = ", ".join(f'"{word}"' for word in ACCUMULATED)
+    named |= {"dtype": ("float64", "DTypeLike"), "accumulate": (ACCUMULATED[0], f"Literal[{words}]")}
+    named |= {"round_to": (None, "int | None")}
     further = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_Words(words))
         for name, (default, words) in named.items()
@@ -117,6 +120,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     for operand in calculation.operands_in(arrays):
         if arrays.get(operand.name) is not None:
             inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
+    must_agree(settings.get("dtype", "float64"), settings.get("accumulate"), settings.get("round_to"))
     return solve(Problem(calculation, inputs, options), **settings)
 
 
@@ -134,19 +138,28 @@ def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck
     inputs = dict(problem.inputs)
     if upstream is not None:
         inputs[UPSTREAM.name] = to_given(upstream, UPSTREAM)
-    dtype = "float32" if trace.result.dtype == np.float32 else "float64"
-    return solve(problem._replace(inputs=inputs, backward=Backward(names, gradcheck)), dtype=dtype)
+    dtype, accumulate = trace.mode.dtype, trace.mode.accumulate
+    if dtype not in NARROW:
+        dtype = "float32" if trace.result.dtype == np.float32 else "float64"
+    backward = Backward(names, gradcheck)
+    return solve(problem._replace(inputs=inputs, backward=backward), dtype=dtype, accumulate=accumulate)
 
 
 def _known_dtype(dtype: Any) -> str:
-    """`float32` or `float64`, however it was said."""
-    try:
-        name = str(np.dtype(dtype).name)
-    except TypeError:
-        name = str(dtype)
-    if name not in DTYPES:
-        raise OptionError(f"dtype must be {either(DTYPES)}, not {visible(name, 80)}")
+    """`float32`, `bfloat16` …, however it was said: as a word, or as a type of NumPy's, of ml_dtypes' or of torch's."""
+    name = str(dtype).removeprefix("torch.")
+    if name not in STORED:
+        with suppress(TypeError):
+            name = str(np.dtype(dtype).name)
+    if name not in STORED:
+        raise OptionError(f"dtype must be {either(STORED)}, not {visible(name, 80)}")
     return name
+
+
+def _known_accumulate(word: Any) -> str:
+    if word not in ACCUMULATED:
+        raise OptionError(f"accumulate must be {either(ACCUMULATED)}, not {visible(repr(word), 80)}")
+    return str(word)
 
 
 def _decimals(decimals: Any) -> int | None:
@@ -159,5 +172,9 @@ def _decimals(decimals: Any) -> int | None:
     return int(decimals)
 
 
-_SETTINGS: dict[str, Callable[[Any], Any]] = {"dtype": _known_dtype, "round_to": _decimals}
+_SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "dtype": _known_dtype,
+    "accumulate": _known_accumulate,
+    "round_to": _decimals,
+}
 """What a call takes beside operands and options, each with its check."""

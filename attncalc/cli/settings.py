@@ -12,7 +12,7 @@ from attncalc.calculations import DERIVATIVES, default_word, load, shape_words, 
 from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
-from attncalc.common.numerals import DTYPES, LAYOUTS, MOST_ROUNDING, NARROW, STORED
+from attncalc.common.numerals import ACCUMULATED, DTYPES, LAYOUTS, MOST_ROUNDING, NARROW, STORED, must_agree
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
 
@@ -205,10 +205,23 @@ class Arithmetic(NamedTuple):
         option(
             "Arithmetic",
             "--dtype",
-            "|".join(DTYPES),
-            f"the floating-point type (float64); with --check, that of the answer: {either(NARROW)} too",
+            "TYPE",
+            f"the floating-point type (float64), to which each value is rounded: {either(STORED[1:])}; with --check, "
+            "that of the answer",
             choices=STORED,
             check=one_of(STORED),
+        ),
+        FURTHER,
+    ] = None
+    accumulate: Annotated[
+        str | None,
+        option(
+            "Arithmetic",
+            "--accumulate",
+            "|".join(ACCUMULATED),
+            f"in which type {either(NARROW)} add up products and sums ({ACCUMULATED[0]})",
+            choices=ACCUMULATED,
+            check=one_of(ACCUMULATED),
         ),
         FURTHER,
     ] = None
@@ -306,6 +319,7 @@ class Settings(NamedTuple):
     target: Target
     view: View
     dtype: str
+    accumulate: str
     round_to: int | None
     exact: bool
     symbolic: bool
@@ -367,15 +381,15 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
         detail=cast(Detail, shown.detail or View().detail),
         standalone=shown.standalone,
     )
-    rounding, exact, symbolic, dtype = arithmetic
-    if dtype not in (None, *DTYPES) and check is None:
-        mend = "with --check ANSWER it says how the answer was stored"
-        raise OptionError(f"--dtype takes {either(DTYPES)}, not {quoted(dtype)}", hint=mend)
-    rounds = "--round" if rounding is not None else "--dtype float32" if dtype == "float32" else ""
+    rounding, exact, symbolic, dtype, accumulate = arithmetic
+    if check is None or accumulate is not None:
+        must_agree(dtype or DTYPES[0], accumulate, rounding)
+    rounds = "--round" if rounding is not None else f"--dtype {dtype}" if dtype not in (None, DTYPES[0]) else ""
     if rounds and (exact or symbolic):
         raise OptionError(f"{rounds} rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
     exact = exact or symbolic
-    return Settings(where, view, dtype or DTYPES[0], rounding, exact, symbolic, shown.expand, shown.explain, dtype)
+    of_run, adding = dtype or DTYPES[0], accumulate or ACCUMULATED[0]
+    return Settings(where, view, of_run, adding, rounding, exact, symbolic, shown.expand, shown.explain, dtype)
 
 
 def _must_be_drawable(shown: Shown, where: Target, check: str | None) -> None:

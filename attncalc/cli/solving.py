@@ -188,6 +188,7 @@ def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
         trace = solve(
             problem,
             dtype=chosen.dtype,
+            accumulate=chosen.accumulate,
             round_to=chosen.round_to,
             exact=chosen.exact,
             expand=chosen.expand,

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from attncalc.common.errors import InputError, quoted
+from attncalc.common.errors import InputError, OptionError, either, quoted
 
 if TYPE_CHECKING:  # NumPy's types take their time to load, and only a type checker reads these
     from decimal import Decimal
@@ -56,7 +56,20 @@ DTYPES = ("float64", "float32")
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types whose noise goes by the sums that a number comes from, and is larger than what a wrong rule may change."""
 STORED = (*DTYPES, *NARROW)
-"""The floating-point types in which an answer may have been stored."""
+"""The floating-point types in which numbers may be stored, an answer's or each value's of a run."""
+
+ACCUMULATED = ("float32", "same")
+"""In which type a run in a narrow one adds up products and sums, the usual one first."""
+
+
+def must_agree(dtype: str, accumulate: str | None, round_to: int | None) -> None:
+    """Raise where a run would be rounded in two ways, or is to accumulate in a type that it has not."""
+    if dtype in NARROW and round_to is not None:
+        raise OptionError(f"--round rounds to decimals and --dtype {dtype} to digits of its own: give only one of them")
+    if accumulate is not None and dtype not in NARROW:
+        hint = f"--dtype {either(NARROW)}"
+        raise OptionError("--accumulate says how a narrow type adds up, and --dtype names none", hint=hint)
+
 
 LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
 """The orders in which batches, heads, tokens and their channels lie; calculations have heads in front of tokens."""

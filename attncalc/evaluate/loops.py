@@ -23,7 +23,7 @@ from attncalc.common import system
 from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.evaluate.values import Rounding, by_key, evaluate, plan
+from attncalc.evaluate.values import Machine, Rounding, by_key, evaluate, plan, told_apart
 from attncalc.language.axes import Axes, align, names
 from attncalc.language.graph import Node
 
@@ -185,11 +185,13 @@ class Program:
                 moves.add(node)
         fixed = [node for node in order if node not in moves]
         known = evaluate(fixed, state, dtype=dtype, after_step=after_step)
+        self.by_hand, self.machine = told_apart(after_step)
+        self.rounded = self.machine.rounded(order, ()) if self.machine else ()
         self.numbers = np.dtype(dtype).kind == "f"
         self.template = [self.bare(node, known[node]) if node in known else None for node in order]
         self.inputs = [(node, self.places[node]) for node in order if node in moves and node.op == "input"]
         self.work = [
-            (self.places[node], self.call(node, after_step), *self.from_where(node))
+            (self.places[node], self.call(node), *self.from_where(node))
             for node in order
             if node in moves and node.op != "input"
         ]
@@ -217,10 +219,18 @@ class Program:
         """A single float without the array around it."""
         return value[()] if self.numbers and not node.axes else value
 
-    def call(self, node: Node, after_step: Rounding | None) -> Callable[..., Any]:
+    def call(self, node: Node) -> Callable[..., Any]:
         """What gives the node's value from those of its sources."""
         if node.op == "step":
-            return (lambda value: after_step(np.asarray(value))) if after_step else _itself
+            by_hand = self.by_hand
+            return (lambda value: by_hand(np.asarray(value))) if by_hand else _itself
+        found = self.called(node)
+        if self.machine is None or node not in self.rounded:
+            return found
+        return partial(_by_machine, self.machine, node, found)
+
+    def called(self, node: Node) -> Callable[..., Any]:
+        """The primitive's kernel, as it takes the values of the sources."""
         kernel = node.row.kernel
         quick = node.row.quick(node) if self.numbers and node.row.quick else None
         if not node.row.elementwise:
@@ -228,6 +238,12 @@ class Program:
         if all(_lies_as(source.axes, node.axes) for source in node.sources):
             return quick or (kernel if self.numbers else partial(_on_arrays, kernel))
         return partial(_aligned, kernel, [source.axes for source in node.sources], node.axes)
+
+
+def _by_machine(machine: Machine, node: Node, kernel: Callable[..., Any], *values: Any) -> Any:
+    value = np.asarray(kernel(*values))
+    made = machine.made(node, value, [np.asarray(value) for value in values])
+    return made if node.axes else made[()]
 
 
 def _itself(value: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,9 +25,27 @@ from attncalc.language.graph import Node, given, walk
 if TYPE_CHECKING:
     from attncalc.language.doubled_kernels import Double
 
-Rounding = Callable[[Array], Array]
-"""What is done to the value of each step before the next one uses it."""
 Keys = Collection[tuple[str, str]]
+
+
+class Machine(Protocol):
+    """What a machine of few digits makes of each value."""
+
+    limit: str  # `it is beyond 448, the largest float8_e4m3fn`
+
+    def held(self, value: Array) -> Array:
+        """What it holds of an operand's numbers."""
+
+    def rounded(self, order: Sequence[Node], given: Keys) -> Container[Node]:
+        """The nodes whose values it rounds."""
+
+    def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
+        """The value of a primitive, as it comes from those of its sources."""
+
+
+ByHand = Callable[[Array], Array]
+Rounding = ByHand | Machine
+"""What is done to the value of each step before the next one uses it, or to that of each primitive."""
 
 
 class Plan(NamedTuple):
@@ -88,13 +106,16 @@ def evaluate(
     """The values of the roots and of every step behind them.
 
     `given` holds values for steps by their (group, name): the walk stops there. `after_step` is applied to a step's
-    value before the next one uses it (rounding by hand). Other values are let go after their last use. `rests` holds
-    operands that are known in twice the digits. Unless `careful`, lost digits stay lost, as they do in the turns of a
-    loop; and who rounds by hand has lost them. Nodes whose lost digits are not all found join `unsure`.
+    value before the next one uses it (rounding by hand), or is a machine that makes its own of each primitive's. Other
+    values are let go after their last use. `rests` holds operands that are known in twice the digits. Unless `careful`,
+    lost digits stay lost, as they do in the turns of a loop; and who rounds by hand has lost them. Nodes whose lost
+    digits are not all found join `unsure`.
     """
     given = given or {}
     careful = careful and after_step is None
     order = roots if isinstance(roots, Plan) else plan(roots, given=given.keys(), keep=keep)
+    by_hand, machine = told_apart(after_step)
+    rounded = machine.rounded(order.order, given.keys()) if machine else ()
     kind = np.dtype(dtype)
     values: dict[Node, Array] = {}
     known = Known(values, operands, given, rests or {}, order.order)
@@ -103,9 +124,11 @@ def evaluate(
             system.go_on()
             if node.op == "step":
                 value = given[node.key] if is_given(node, given) else values[node.sources[0]]
-                values[node] = after_step(value) if after_step else value
+                values[node] = by_hand(value) if by_hand else value
             else:
                 values[node] = value_of(node, values, operands, kind)
+                if machine and node in rounded:
+                    values[node] = machine.made(node, values[node], [values[source] for source in node.sources])
                 if careful and node.row.loses and known.shows_rounding(node):
                     values[node] = known.in_full(node)
             for source in released:
@@ -113,6 +136,11 @@ def evaluate(
     if unsure is not None:
         unsure |= known.unsure
     return values
+
+
+def told_apart(rounding: Rounding | None) -> tuple[ByHand | None, Machine | None]:
+    """What rounds steps by hand, and the machine that rounds each primitive."""
+    return (rounding, None) if rounding is None or callable(rounding) else (None, rounding)
 
 
 def by_key(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:

@@ -14,8 +14,9 @@ import numpy as np
 from attncalc.common.errors import InputError, OptionError, both, near, quoted, visible
 from attncalc.common.numerals import LAYOUTS, STORED, Array
 from attncalc.common.system import NamedTuple, is_folder, shown
+from attncalc.evaluate.precisions import PRECISIONS
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
-from attncalc.homework.reading.precisions import PRECISIONS, narrowest
+from attncalc.homework.reading.precisions import narrowest
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.python_values import stored_numbers
 from attncalc.inputs.reading import Contents, Reading

@@ -9,7 +9,7 @@ from typing import Any
 from attncalc.calculations import TABLE as CALCULATIONS
 from attncalc.calculations import WHOLE, load
 from attncalc.common.errors import InputError, either, near, quoted
-from attncalc.common.numerals import DTYPES, MOST_ROUNDING, is_number
+from attncalc.common.numerals import ACCUMULATED, MOST_ROUNDING, STORED, is_number
 from attncalc.common.system import NamedTuple, is_file, is_folder, loaded, samples_folder, shown
 from attncalc.declare.operands import UPSTREAM
 from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all
@@ -116,7 +116,8 @@ def _of_letters(files: Mapping[str, Found]) -> dict[str, tuple[int, ...]]:
 
 SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "round": (lambda value: type(value) is int and 0 <= value <= MOST_ROUNDING, f"decimals from 0 to {MOST_ROUNDING}"),
-    "dtype": (lambda value: value in DTYPES, either(DTYPES)),
+    "dtype": (lambda value: value in STORED, either(STORED)),
+    "accumulate": (lambda value: value in ACCUMULATED, either(ACCUMULATED)),
     "exact": (lambda value: isinstance(value, bool), "true or false"),
     "symbolic": (lambda value: isinstance(value, bool), "true or false"),
 }

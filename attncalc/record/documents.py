@@ -46,6 +46,7 @@ class CellDocument(TypedDict):
     formula: str
     arithmetic: str
     value: str
+    unrounded: NotRequired[float]  # in float32, before it was rounded to the narrow type of a run
 
 
 class PitfallDocument(TypedDict):
@@ -78,6 +79,7 @@ class SettingsDocument(TypedDict):
 
     round: NotRequired[int]
     dtype: NotRequired[str]
+    accumulate: NotRequired[str]
     exact: NotRequired[bool]
     symbolic: NotRequired[bool]
 

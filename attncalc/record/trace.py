@@ -283,6 +283,7 @@ class Mode(NamedTuple):
     """How a problem was carried out."""
 
     dtype: str = "float64"  # EXACT: fractions, roots and letters
+    accumulate: str = "float32"  # in which type a narrow one adds up, itself where it is "same"
     round_to: int | None = None  # decimals, at each step
     expand: bool = False  # with the definition of each primitive as sub-steps
     keep_all: bool = False  # every turn of a loop, every step of a large run

@@ -83,6 +83,8 @@ def _settings(trace: Trace) -> SettingsDocument:
         found["round"] = trace.mode.round_to
     if trace.mode.dtype not in (USUAL.dtype, EXACT):
         found["dtype"] = trace.mode.dtype
+    if trace.mode.accumulate != USUAL.accumulate:
+        found["accumulate"] = trace.mode.accumulate
     if trace.mode.dtype == EXACT:
         found["exact"] = True
     if LETTERS in (operand.source for operand in trace.inputs.values()):
@@ -132,16 +134,19 @@ def _cells(trace: Trace, view: View) -> list[CellDocument]:
         return []
     from attncalc.render import traces  # a door: few documents have cells
 
-    return [
-        {
+    cells: list[CellDocument] = []
+    for step, line in traces.cells(trace, view):
+        cell: CellDocument = {
             "step": step.key,
             "at": list(line.at),
             "formula": step.formula,
             "arithmetic": line.arithmetic,
             "value": line.value,
         }
-        for step, line in traces.cells(trace, view)
-    ]
+        if (rounding := solver.rounding(trace, step, line.at)) is not None:
+            cell["unrounded"] = rounding.before
+        cells.append(cell)
+    return cells
 
 
 def _value(step: Step, view: View) -> Any:

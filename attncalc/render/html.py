@@ -266,6 +266,7 @@ def _cells(part: Part, layout: Layout) -> Iterator[str]:
     yield element("h3", text(part.heading.text))
     yield _formula(part.one(Formula))
     yield element("ul", "".join(element("li", text(line.text)) for line in part.lines), "worked")
+    yield from (element("p", text(note.text)) for note in part.all(Note))
 
 
 def _section(part: Part, layout: Layout) -> Iterator[str]:

@@ -178,6 +178,7 @@ def _cells(part: Part, view: View) -> Iterator[str]:
     for line in arithmetic.lines:
         links += spelled_out(formula, line.at, " = ".join(line.links))
     yield _chain(formula, links)
+    yield from (f"\n{tex.sentence(note.text)}" for note in part.all(Note))
 
 
 def _given(part: Part, view: View) -> Iterator[str]:

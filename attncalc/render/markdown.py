@@ -183,6 +183,7 @@ def _cells(part: Part, view: View) -> Iterator[str]:
         yield from _formula(formula)
     for arithmetic in part.all(Arithmetic):
         yield "\n".join(f"- `{visible(line.text)}`" for line in arithmetic.lines)
+    yield from (plain(note.text) for note in part.all(Note))
 
 
 def _section(part: Part, view: View) -> Iterator[str]:

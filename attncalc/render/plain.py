@@ -93,6 +93,7 @@ def _cells(part: Part, *, counts: bool) -> Iterator[str]:
     yield f"{part.heading.text} = {formula.text}"
     yield f"{why.text}{counted}".strip()
     yield from (line.text for line in arithmetic.lines)
+    yield from (note.text for note in part.all(Note))
 
 
 def _section(part: Part, view: View) -> Iterator[str | Sequence[str]]:

@@ -331,6 +331,7 @@ class Drawn:
         yield Chain(self.text(part.heading.text), [self.text(f"= {formula.text}")])
         yield self.text(f"{why.text}{counted}".strip())
         yield from map(self.line, arithmetic.lines)
+        yield from (self.text(note.text) for note in part.all(Note))
 
     def section(self, part: Part) -> Iterator[RenderableType]:
         """A heading, and below it what is said there."""

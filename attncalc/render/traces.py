@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby, islice
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from attncalc.render.page import (
 )
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
+
+if TYPE_CHECKING:  # few runs are in narrow types
+    from attncalc.evaluate.precisions import Rounded
 
 # Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.
 
@@ -600,8 +603,27 @@ def _cells(trace: Trace, view: View) -> Iterator[Part]:
     for key, lines in groupby(cells(trace, view), key=lambda found: found[0].key):
         step = trace.find(key)
         shape = Table(step.name, None, step.axes, step.shape)
-        blocks = (formula(step), Paragraph(step.why, "why"), Arithmetic(tuple(line for _, line in lines)), shape)
-        yield Part("cells", Heading(key), blocks)
+        worked = tuple(line for _, line in lines)
+        told = tuple(_rounding(trace, step, worked))
+        yield Part("cells", Heading(key), (formula(step), Paragraph(step.why, "why"), Arithmetic(worked), *told, shape))
+
+
+def _rounding(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
+    """How entries have been rounded to the narrow type of a run."""
+    for line in lines:
+        if (found := solver.rounding(trace, step, line.at)) is not None:
+            yield Note(f"{line.place}: {_told(found)}", "finding")
+
+
+def _told(found: Rounded) -> str:
+    before, below, above, value = (f"{number:.9g}".replace("-", "−") for number in found[1:5])
+    if found.by_terms:
+        return f"{found.name} adds up to {value}, term by term; float32 comes to {before}"
+    if below == above:
+        return f"{found.name} has {before} itself"
+    tie = found.before - found.below == found.above - found.before
+    rule = "it is half way, and that one is even" if tie else "that is the nearer"
+    return f"{before} lies between {below} and {above} in {found.name}; {value} is taken: {rule}"
 
 
 _PLACE = re.compile(r"""([^\[:]*)(?:\[(.*)\]|:(.*)|\[([^\]]*))""", re.DOTALL)

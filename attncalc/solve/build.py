@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import AttncalcError, NoGradient, OptionError, ShapeError, both, example_of, near
+from attncalc.common.errors import (
+    AttncalcError,
+    DomainError,
+    NoGradient,
+    OptionError,
+    ShapeError,
+    both,
+    example_of,
+    near,
+)
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation, Measured
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
-from attncalc.evaluate.values import Rounding
+from attncalc.evaluate.values import Machine, Rounding, told_apart
 from attncalc.language import primitive
 from attncalc.language.graph import Expression, Node, Number, building, given
 from attncalc.language.kernels import has_letters, number
@@ -125,15 +135,18 @@ def _write(
             settled = calculation.check(options | few)
             options = options | dict(settled or {})
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
+        _, machine = told_apart(rounding)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         kind = kind_of(values, dtype)
+        held = _Held(machine, _numbers(calculation, arrays)) if machine else None
         known: Mapping[tuple[str, str], Array] = {}
         if not isinstance(made, (Node, tuple)):
             from attncalc.evaluate import loops  # few calculations have turns
 
             if isinstance(made, loops.Growth):
                 rounded = after_step(kind, rounding)
-                made, known = loops.grown(made, _in_kind(values, kind, bound.inputs), dtype=kind, after_step=rounded)
+                first = _in_kind(values, kind, bound.inputs, held)
+                made, known = loops.grown(made, first, dtype=kind, after_step=rounded)
         outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
@@ -150,7 +163,8 @@ def _write(
         outputs=outputs,
         result=result,
         operands=nodes,
-        values=_in_kind(values, kind, bound.inputs),
+        values=_in_kind(values, kind, bound.inputs, held),
+        precise=_in_kind(values, "float64", bound.inputs, None) if held else {},
         bound=bound,
         inputs=read,
         notes=tuple(said.notes),
@@ -161,21 +175,52 @@ def _write(
     )
 
 
-def _in_kind(values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given]) -> Mapping[str, Array]:
+class _Held(NamedTuple):
+    """What a machine of few digits holds of operands."""
+
+    machine: Machine
+    numbers: Collection[str]  # the operands that it rounds: ids, and classes, are none of them
+
+    def of(self, name: str, value: Array) -> Array:
+        """An operand's value as the machine has it."""
+        if name not in self.numbers:
+            return value
+        found = self.machine.held(value)
+        lost = np.argwhere(np.isfinite(value) & ~np.isfinite(found) & ~np.isneginf(found))
+        if len(lost):
+            at = ",".join(map(str, lost[0]))
+            there = f"{name}[{at}]" if at else name
+            raise DomainError(f"{there} = {value[tuple(lost[0])]:g} overflows: {self.machine.limit}")
+        return found
+
+
+def _numbers(calculation: Calculation, arrays: Mapping[str, Array]) -> set[str]:
+    """The operands that are numbers, and neither ids nor classes."""
+    found = {UPSTREAM.name}
+    for operand in calculation.operands_in(arrays):
+        classes = operand.kind == "data" and operand.name in arrays and not np.mod(arrays[operand.name], 1).any()
+        if operand.kind in ("real", "logits", "mask", "data") and not classes:
+            found.add(operand.name)
+    return found
+
+
+def _in_kind(
+    values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given], held: _Held | None
+) -> Mapping[str, Array]:
     """The operands' values as numbers of that kind; those of a checkpoint whenever they are asked for, and not kept."""
-    if any(g.is_stored for g in inputs.values()):
-        return _Widened(values, kind)
-    return {name: as_kind(value, kind) for name, value in values.items()}
+    found = _Widened(values, kind, held)
+    return found if any(g.is_stored for g in inputs.values()) else dict(found)
 
 
 class _Widened(Mapping[str, Array]):
     """Arrays on a disk as numbers of another kind: all of them at once might need more memory than there is."""
 
-    def __init__(self, arrays: Mapping[str, Array], kind: str) -> None:
-        self.arrays, self.kind = arrays, kind
+    def __init__(self, arrays: Mapping[str, Array], kind: str, held: _Held | None) -> None:
+        self.arrays, self.kind, self.held = arrays, kind, held
 
     def __getitem__(self, name: str) -> Array:
-        return as_kind(self.arrays[name], self.kind)
+        value = as_kind(self.arrays[name], self.kind)
+        return self.held.of(name, value) if self.held else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays)

@@ -307,6 +307,7 @@ class Written(NamedTuple):
     named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
     asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
     loop: Loop | None  # where the calculation is one whose turns depend on values
+    precise: Mapping[str, Array]  # the operands as they were given, where `values` are rounded to a narrow type
     known: Mapping[tuple[str, str], Array]  # steps whose values were needed to write the graph, by their keys
 
     @property

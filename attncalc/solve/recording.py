@@ -21,6 +21,7 @@ from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
 
 if TYPE_CHECKING:
     from attncalc.evaluate.loops import Loop, Turn
+    from attncalc.evaluate.precisions import Narrow, Rounded
     from attncalc.solve.leftovers import Leftovers
 
 
@@ -443,6 +444,17 @@ class Behind:
         look = around.look_for(node, where) if nothing is None or not nothing[at] else around.shown
         return entry(node, where, look)
 
+    def rounding(self, step: Step, at: tuple[int, ...], machine: Narrow) -> Rounded | None:
+        """How a machine of few digits has rounded one entry; None where it computes nothing."""
+        if (found := self.found(step)) is None:
+            return None
+        node, around = found
+        before = machine.before(node, around.operands, by_key(around.values))
+        here = tuple(place(node, step, at).values())
+        if before is None or not np.isfinite(before[here]):
+            return None
+        return machine.told(node, float(before[here]), float(around.values[node][here]))
+
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
         """What one entry is made from."""
         found = self.found(step)
@@ -463,8 +475,8 @@ class Behind:
         made = [inner for inner in inside(node) if inner.sources]
         parts = [*made, *(source for inner in made for source in inner.sources)]
         values = evaluate(parts, around.operands, given=by_key(around.values), careful=False)
-        signs = {name: np.sign(value) for name, value in around.operands.items()}
-        sized = evaluate(parts, signs, given=by_key({node: np.sign(value) for node, value in around.values.items()}))
+        signs = {name: _sign(value) for name, value in around.operands.items()}
+        sized = evaluate(parts, signs, given=by_key({node: _sign(value) for node, value in around.values.items()}))
         for inner in made:
             value, sources = values[inner], [values[source] for source in inner.sources]
             if np.isfinite(value).all() or not all(np.isfinite(source).all() for source in sources):
@@ -482,6 +494,10 @@ class Behind:
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a value that was not kept."""
         raise AssertionError(f"{step.key} was kept")
+
+
+def _sign(value: Array) -> Array:
+    return value if value.dtype == bool else np.asarray(np.sign(value))
 
 
 class TurnsBehind(Behind):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common.errors import AttncalcError, DomainError, NotExact, both
-from attncalc.common.numerals import Array
+from attncalc.common.numerals import ACCUMULATED, NARROW, Array
 from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
@@ -20,6 +20,9 @@ from attncalc.record.trace import Arithmetic, Check, Entry, Mode, Origin, Step, 
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, Written, after_step, is_large, kind_of
 from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
+
+if TYPE_CHECKING:  # few runs are in narrow types
+    from attncalc.evaluate.precisions import Narrow, Rounded
 
 # What overflows or has no value: a result is refused, naming the entry where it went wrong; a step is warned of.
 
@@ -149,6 +152,8 @@ def _overflow(trace: Trace, step: Step) -> str:
     entry = f"{step.key}{_place(bad[0])} = {step.formula}"
     if step.value.dtype != object and (graph := behind(trace)) and (fault := graph.fault(step)):
         return f"{entry} {fault}"
+    if narrow := _machine(trace.mode.dtype):
+        return f"{entry} overflows: {narrow.limit}"
     if np.isnan(value[tuple(bad[0])]):
         return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
     if step.value.dtype == object:
@@ -167,6 +172,7 @@ def solve(
     problem: Problem,
     *,
     dtype: str = "float64",
+    accumulate: str = ACCUMULATED[0],
     round_to: int | None = None,
     exact: bool = False,
     expand: bool = False,
@@ -175,26 +181,29 @@ def solve(
 ) -> Trace:
     """Write the problem's graph, evaluate it and record every step.
 
-    `round_to` rounds each step half up to so many decimals before the next uses it, as one does on paper; each step
-    then tells how far it has drifted from the full-precision value. `exact` computes with fractions and surds, each
-    operand by the digits that it was written with; operands of letters are exact as they are. `expand` shows the
-    definition of each primitive inside a step as sub-steps. `keep_all` keeps every turn of a loop, instead of the first
-    and the last ones, and every step of a large run, however much memory it takes. `asked` names the one step or output
-    that will be read ("" the result), so that a large run need keep no other.
+    `round_to` rounds each step half up to so many decimals before the next uses it, as one does on paper; where `dtype`
+    is a narrow type, the result of every primitive is rounded to it, and `accumulate` says in which type it adds up.
+    Each step then tells how far it has drifted from the full-precision value. `exact` computes with fractions and
+    surds, each operand by the digits that it was written with; operands of letters are exact as they are. `expand`
+    shows the definition of each primitive inside a step as sub-steps. `keep_all` keeps every turn of a loop, instead of
+    the first and the last ones, and every step of a large run, however much memory it takes. `asked` names the one step
+    or output that will be read ("" the result), so that a large run need keep no other.
     """
     if exact:
         problem, dtype = _exactly(problem), "object"
-    rounding = None if round_to is None else partial(_round, decimals=round_to)
-    written = write(problem, dtype=dtype, rounding=rounding)
+    narrow = _machine(dtype, accumulate)
+    rounding = narrow if round_to is None else partial(_round, decimals=round_to)
+    kind = narrow.kind if narrow else dtype
+    written = write(problem, dtype=kind, rounding=rounding)
     if expand:
         written = written._replace(asides=(*written.asides, *expanded(written.roots)))
     try:
         if written.loop is not None:
             from attncalc.solve import turns  # few calculations are loops
 
-            recorded = turns.recorded(problem.name, written, written.loop, dtype, rounding, keep_all=keep_all)
+            recorded = turns.recorded(problem.name, written, written.loop, kind, rounding, keep_all=keep_all)
         else:
-            recorded = _once(problem, written, dtype, rounding, keep_all=keep_all, asked=asked)
+            recorded = _once(problem, written, kind, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
         if not any(words in str(error) for words in ("truth value of Relational", "expression to float")):
             raise  # those are SymPy's words where letters are to be compared, or put in order
@@ -206,10 +215,10 @@ def solve(
         options=problem.recorded,
         steps=recorded.steps,
         outputs=recorded.outputs,
-        notes=(*written.notes, *recorded.notes),
+        notes=(*written.notes, *recorded.notes, *([narrow.said] if narrow else [])),
         warnings=recorded.warnings,
         problem=problem,
-        mode=Mode(dtype, round_to, expand, keep_all, asked),
+        mode=Mode(dtype, accumulate, round_to, expand, keep_all, asked),
         behind=recorded.behind,
     )
     if problem.calculation.finish is not None and problem.backward is None:
@@ -247,7 +256,7 @@ def _once(
     )
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":
-        full = evaluate(written.roots, written.values, dtype=kind)
+        full = evaluate(written.roots, written.precise or written.values, dtype="float64" if written.precise else kind)
         drift = {node: farthest(values[node], full[node]) for node in named}
     checks, notes = _beside(problem, written, values, compared=compared)
     recorded = {node: record(node, values[node], labels_of(node), drift.get(node), checks.get(node)) for node in named}
@@ -293,6 +302,15 @@ def _exactly(problem: Problem) -> Problem:
     return problem._replace(inputs={name: exact.exact(g) for name, g in problem.inputs.items()})
 
 
+def _machine(dtype: str, accumulate: str = ACCUMULATED[0]) -> Narrow | None:
+    """The machine that works in a narrow type; None for a type that NumPy computes in."""
+    if dtype not in NARROW:
+        return None
+    from attncalc.evaluate.precisions import Narrow  # a door: few runs are in narrow types
+
+    return Narrow(dtype, accumulate)
+
+
 def _round(value: Array, decimals: int) -> Array:
     return round_half_up(value, decimals) if value.dtype.kind == "f" else value
 
@@ -334,6 +352,12 @@ def arithmetic(trace: Trace, step: Step, at: tuple[int, ...]) -> Arithmetic:
     """The arithmetic of one entry; empty where it is only handed on, or given."""
     graph = behind(trace)
     return graph.arithmetic(step, at) if graph else ()
+
+
+def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
+    """How an entry has been rounded to the narrow type of its run; None in others, and where nothing is computed."""
+    narrow, graph = _machine(trace.mode.dtype, trace.mode.accumulate), behind(trace)
+    return graph.rounding(step, at, narrow) if narrow and graph else None
 
 
 LOOKED_AT = 3  # places along an axis, of which one is chosen to be worked out

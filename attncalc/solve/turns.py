@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.evaluate.loops import Loop, Ran, Turn, run
-from attncalc.evaluate.values import Rounding
+from attncalc.evaluate.values import Machine, Rounding, told_apart
 from attncalc.language.graph import Node, rewrite
 from attncalc.language.kernels import number
 from attncalc.record.numbers import farthest
@@ -30,16 +30,15 @@ def recorded(
         from attncalc.solve import large  # few loops are
 
         large.must_fit_whole(written, kind, f"a turn of {name}")
-    start = {
-        name: as_kind(value, kind) if isinstance(value, np.ndarray) else number(value, np.dtype(kind))
-        for name, value in loop.start.items()
-    }
-    loop = replace(loop, start=start)
+    _, machine = told_apart(rounding)
+    whole = replace(loop, start=_started(loop, "float64" if machine else kind, None))
+    loop = replace(loop, start=_started(loop, kind, machine))
     exact = kind == "object"
     ran = run(loop, written.values, dtype=kind, after_step=after_step(kind, rounding), keep_all=keep_all)
     full: dict[int, Turn] = {}
     if rounding is not None and not exact:
-        full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
+        operands, wide = (written.precise, "float64") if machine else (written.values, kind)
+        full = {turn.number: turn for turn in run(whole, operands, dtype=wide, keep_all=keep_all).kept}
     known: dict[Node, Step] = {}
     after = _after_the_first(loop, list(ran.kept[0].values))
     turns = [
@@ -56,6 +55,15 @@ def recorded(
         Kept(tuple(last), {}, {}, loop=loop, turns=ran.kept, rounded=rounding is not None),
         warnings,
     )
+
+
+def _started(loop: Loop, kind: str, machine: Machine | None) -> dict[str, Array]:
+    """What goes into the first turn, as numbers of that kind."""
+    numbers = np.dtype(kind)
+    arrays = {name: as_kind(value, kind) for name, value in loop.start.items() if isinstance(value, np.ndarray)}
+    if machine:
+        arrays = {name: machine.held(value) for name, value in arrays.items()}
+    return {name: arrays[name] if name in arrays else number(value, numbers) for name, value in loop.start.items()}
 
 
 def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -296,9 +296,9 @@ CALLS = {
         '--color takes auto, always or never, not "green"',
         "",
     ),
-    "cosine 1,2 3,4 --dtype float16": (
-        '--dtype takes float64 or float32, not "float16"',
-        "with --check ANSWER it says how the answer was stored",
+    "cosine 1,2 3,4 --dtype float128": (
+        '--dtype takes float64, float32, float16, bfloat16, float8_e4m3fn or float8_e5m2, not "float128"',
+        "did you mean float32, float16 or bfloat16?",
     ),
     "cosine 1,2 3,4 -f jsn": (
         f'--format takes {either(TABLE)}, not "jsn"',

@@ -60,7 +60,9 @@ def test_numbers_and_vectors_of_every_kind(dtype: str) -> None:
 def test_steps_are_rounded_before_the_next_uses_them() -> None:
     x = given("x", ())
     third = step("third", x / 3)
-    program = Program([step("whole", third * 3)], {"x": np.array(1.0)}, ["x"], after_step=lambda v: np.round(v, 1))
+    program = Program(
+        [step("whole", third * 3)], {"x": np.array(1.0)}, ["x"], after_step=lambda v: np.asarray(np.round(v, 1))
+    )
     found = program.run({"x": np.array(1.0)})
     assert float(found[third]) == 0.3
     assert [float(found[node]) for node in found] == [0.3, 0.9]

@@ -10,7 +10,7 @@ import numpy as np
 from homework.problems import problem
 from numpy.typing import NDArray
 
-from attncalc.homework.reading.precisions import held
+from attncalc.evaluate.precisions import held
 from attncalc.solve.problem import Problem
 
 Array = NDArray[np.float64]

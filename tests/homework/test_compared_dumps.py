@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import attncalc as ac
 from attncalc.cli import app
 from attncalc.common.errors import AttncalcError
+from attncalc.evaluate.precisions import held
 from attncalc.homework import dumps
-from attncalc.homework.reading.precisions import held
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(2, 4, 5, 6))  # b h n d

@@ -12,9 +12,9 @@ from homework.kernels import attention
 from homework.problems import problem
 from numpy.typing import NDArray
 
+from attncalc.evaluate.precisions import held
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.precisions import held
 from attncalc.homework.reading.sheets import from_python
 from attncalc.record.verdicts import MarkedStep
 from attncalc.solve.problem import Problem

@@ -297,7 +297,7 @@ class Key:
 
     def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator) -> Array:
         """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand."""
-        from attncalc.homework.reading.precisions import held  # a door: few answers are dumps
+        from attncalc.evaluate.precisions import held  # a door: few answers are dumps
 
         operands = self.solutions.operands
         rounded = {name for name, x in operands.items() if x.dtype.kind == "f" and not np.array_equal(x, np.rint(x))}

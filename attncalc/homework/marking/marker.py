@@ -232,7 +232,7 @@ class _Sheet:
 
         Numbers that come out evenly are no sign of one: a right value that a type holds has no noise.
         """
-        from attncalc.homework.reading.precisions import held  # a door: few answers are dumps
+        from attncalc.evaluate.precisions import held  # a door: few answers are dumps
 
         right = self.key.value(step)
         if answer.inferred and right is not None and np.array_equal(held(right, answer.stored), right, equal_nan=True):

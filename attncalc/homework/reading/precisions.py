@@ -1,4 +1,4 @@
-"""The types in which machines store numbers: which one holds an array, and what a number becomes in it."""
+"""Arrays that machines have stored: the type that holds one, and how far its entries may be off."""
 
 from __future__ import annotations
 
@@ -7,42 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
-
-
-class Precision(NamedTuple):
-    """A binary floating-point type."""
-
-    bits: int  # significant ones
-    least: int  # the exponent of the smallest normal number
-    most: float  # the largest finite number
-
-
-PRECISIONS = {
-    "float8_e5m2": Precision(3, -14, 57344.0),
-    "float8_e4m3fn": Precision(4, -6, 448.0),
-    "bfloat16": Precision(8, -126, float(2.0**128 - 2.0**120)),
-    "float16": Precision(11, -14, 65504.0),
-    "float32": Precision(24, -126, float(2.0**128 - 2.0**104)),
-    "float64": Precision(53, -1022, float(np.finfo(np.float64).max)),
-}
-"""By their names (`STORED`), the coarsest first."""
-
-
-def held(value: Array, name: str, by_chance: np.random.Generator | None = None) -> Array:
-    """What a type holds of numbers: the nearest that it has, of two as near the even one; ∞ beyond its largest.
-
-    Or one of the two beside a number by chance, the likelier the nearer it is.
-    """
-    bits, least, most = PRECISIONS[name]
-    if value.dtype.kind != "f" or bits >= PRECISIONS["float64"].bits:
-        return value
-    _, exponent = np.frexp(np.where(np.isfinite(value), value, 0.0))
-    unit = np.ldexp(1.0, np.maximum(exponent, least + 1) - bits)
-    with np.errstate(invalid="ignore"):
-        units = value / unit
-        rounded = (np.rint(units) if by_chance is None else np.floor(units + by_chance.random(units.shape))) * unit
-        return np.where(np.abs(rounded) > most, np.copysign(np.inf, value), rounded)
+from attncalc.evaluate.precisions import PRECISIONS, held
 
 
 def narrowest(value: Array) -> str:

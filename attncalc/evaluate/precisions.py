@@ -1,0 +1,155 @@
+"""The types in which machines store numbers: what a number becomes in one, and a graph whose values all become so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
+from attncalc.evaluate.values import evaluate, value_of
+from attncalc.language.graph import Node, given, walk
+
+
+class Precision(NamedTuple):
+    """A binary floating-point type."""
+
+    bits: int  # significant ones
+    least: int  # the exponent of the smallest normal number
+    most: float  # the largest finite number
+    beyond: float = np.inf  # what becomes of larger ones
+
+
+PRECISIONS = {
+    "float8_e5m2": Precision(3, -14, 57344.0),
+    "float8_e4m3fn": Precision(4, -6, 448.0, np.nan),  # fn: finite numbers, and NaN
+    "bfloat16": Precision(8, -126, float(2.0**128 - 2.0**120)),
+    "float16": Precision(11, -14, 65504.0),
+    "float32": Precision(24, -126, float(2.0**128 - 2.0**104)),
+    "float64": Precision(53, -1022, float(np.finfo(np.float64).max)),
+}
+"""By their names (`STORED`), the coarsest first."""
+
+
+def held(value: Array, name: str, by_chance: np.random.Generator | None = None) -> Array:
+    """What a type holds of numbers: the nearest that it has, of two as near the even one; ∞ or NaN beyond its largest.
+
+    Or one of the two beside a number by chance, the likelier the nearer it is.
+    """
+    bits, _, most, beyond = PRECISIONS[name]
+    if value.dtype.kind != "f" or bits >= PRECISIONS["float64"].bits:
+        return value
+    unit = _unit(value, name)
+    with np.errstate(invalid="ignore"):
+        units = value / unit
+        rounded = (np.rint(units) if by_chance is None else np.floor(units + by_chance.random(units.shape))) * unit
+        return np.where(np.abs(rounded) > most, np.copysign(beyond, value), rounded)
+
+
+def _unit(value: Array, name: str) -> Array:
+    """How far the numbers of a type lie apart where a value is."""
+    bits, least, *_ = PRECISIONS[name]
+    _, exponent = np.frexp(np.where(np.isfinite(value), value, 0.0))
+    return np.asarray(np.ldexp(1.0, np.maximum(exponent, least + 1) - bits))
+
+
+class Rounded(NamedTuple):
+    """How an entry has been rounded to a type."""
+
+    name: str
+    before: float  # in float32
+    below: float  # the numbers of the type on both sides of it; the same where it has that one
+    above: float
+    value: float
+    by_terms: bool  # not at the end alone: each term of a sum was
+
+
+CARRIER = "float32"
+"""In which values of narrow types are kept: it holds all of their numbers, and their products."""
+
+
+Key = tuple[str, str]
+
+
+class Narrow:
+    """A machine that rounds each operand, and the result of each primitive, to a type of few digits.
+
+    Sizes, the numbers of options and what is made of these alone are no values of it, and are float32 up to the step
+    that they make. A choice or a move gives entries as they are. Sums are added up in float32 and then rounded, those
+    of products and means too; or, where that is to be in the same type, they are rounded after each of their terms.
+    """
+
+    kind = CARRIER
+
+    def __init__(self, name: str, accumulate: str) -> None:
+        self.name, self.accumulate = name, accumulate
+        sums = (
+            "; sums are added up in float32 first" if accumulate == CARRIER else ", and a sum after each of its terms"
+        )
+        self.said = f"every value is rounded to {name}{sums}"
+        self.limit = f"it is beyond {PRECISIONS[name].most:.5g}, the largest {name}"
+
+    def held(self, value: Array) -> Array:
+        """What the type holds of a value. An infinity that stands for a mask stays one, whatever the type has."""
+        if value.dtype.kind != "f":
+            return value
+        return np.where(np.isinf(value), value, held(value, self.name)).astype(CARRIER)
+
+    def rounded(self, order: Sequence[Node], given: Collection[Key]) -> set[Node]:
+        """The nodes whose values are rounded."""
+        moved: set[Node] = set()
+        for node in order:
+            if node.op == "input" or (node.op == "step" and node.key in given) or not moved.isdisjoint(node.sources):
+                moved.add(node)
+            if node.op == "step":
+                moved.update(walk(*node.sources, into=lambda made: () if _computes(made) else made.sources))
+        return {node for node in moved if node.op not in ("step", "input") and (_computes(node) or not node.sources)}
+
+    def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
+        """A primitive's result, which has been worked out in float32 from the values of its sources."""
+        if not node.sources and not np.mod(value, 1).any():
+            return value  # a step of ids, places or sizes
+        if self._by_terms(node) and node.row.adds:
+            return self._added(node, sources)
+        if self._by_terms(node) and node.row.body:
+            inputs = [given(str(i), source.axes) for i, source in enumerate(node.sources)]
+            body = node.row.body(node.over(inputs), *inputs)
+            values = {str(i): value for i, value in enumerate(sources)}
+            return evaluate([body], values, dtype=CARRIER, after_step=self)[body]
+        return self.held(value)
+
+    def _by_terms(self, node: Node) -> bool:
+        """Whether a primitive is a sum, or a mean, that is rounded after each of its terms."""
+        return self.accumulate == "same" and (node.row.adds or bool(node.row.terms and node.row.body))
+
+    def before(self, node: Node, operands: Mapping[str, Array], known: Mapping[Key, Array]) -> Array | None:
+        """What a step's entries are before they are rounded, in float32; None where nothing is computed."""
+        made = node.sources[0]
+        if not _computes(made):
+            return None
+        sources = evaluate(made.sources, operands, dtype=CARRIER, given=known, after_step=self)
+        return value_of(made, sources, operands, np.dtype(CARRIER))
+
+    def told(self, node: Node, before: float, value: float) -> Rounded:
+        """How such an entry has been rounded."""
+        unit = float(_unit(np.asarray(before), self.name))
+        below, above = np.floor(before / unit) * unit, np.ceil(before / unit) * unit
+        return Rounded(self.name, before, below, above, value, self._by_terms(node.sources[0]))
+
+    def _added(self, node: Node, sources: Sequence[Array]) -> Array:
+        """A sum, or the sums of a product, of one term after the other."""
+        (name,) = node.row.mixes(node)
+        places = [source.names.index(name) for source in node.sources]
+        found: Array | None = None
+        for i in range(sources[0].shape[places[0]]):
+            parts = [np.take(value, [i], axis=at) for value, at in zip(sources, places, strict=True)]
+            term = self.held(np.asarray(node.row.kernel(node, *parts)))
+            found = term if found is None else self.held(found + term)
+        return np.zeros(node.shape, CARRIER) if found is None else found
+
+
+def _computes(node: Node) -> bool:
+    """Whether a primitive makes new numbers, and no truths or places of an axis."""
+    row = node.row
+    return row.flops != 0 and not row.points and not row.truth
