@@ -1412,6 +1412,7 @@ def quantize(
     block: int = ...,
     zero_point: bool = ...,
     dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
 ) -> Trace:
     """Store numbers in few bits: codes and the scale that they are multiplied by, and what is lost."""
