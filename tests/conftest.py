@@ -21,7 +21,7 @@ ALWAYS: dict[str, Any] = {"deadline": None}
 if os.environ.get("CI"):
     ALWAYS |= {"derandomize": True, "print_blob": True}
 settings.register_profile("quick", **ALWAYS, max_examples=rows.QUICK)
-settings.register_profile("thorough", **ALWAYS, max_examples=60)
+settings.register_profile("thorough", **ALWAYS, max_examples=40)
 settings.register_profile("few", **ALWAYS, max_examples=5)
 settings.load_profile("quick")
 
