@@ -18,7 +18,7 @@ from attncalc.homework.quiz.rosters import class_files, document, files_of, shar
 from attncalc.homework.quiz.search import Quiz
 from attncalc.homework.quiz.variants import IN_COMMON, for_class
 from attncalc.homework.quiz.worksheets import Wording
-from attncalc.homework.reading.sheets import EVERYTHING
+from attncalc.homework.reading.sheets import EVERYTHING, from_file
 from attncalc.homework.reading.variants import Keys, read_keys
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.problem_files import load_document
@@ -136,6 +136,17 @@ def test_another_problem_is_like_those_of_the_class() -> None:
     assert len({str(value) for value in values}) == len(values)
     assert len({str(signs(value)) for value in values}) == 1
     assert len({one.id for one in (*new.variants, *with_another(new, "Bob", 1).variants)}) == len(STUDENTS) + 1
+
+
+@pytest.mark.parametrize("student", ['Ann "Al", B', "Bo; C", "Zoë O'Neil", '"Q"'])
+def test_a_sheet_says_its_student_whatever_the_name_is(tmp_path: Path, student: str) -> None:
+    keys = shared_out([student], [made("softmax")[0].problem], EVERYTHING, "medium", ())
+    for name, text in files_of(keys.variants[0], (), Wording()).items():
+        path = tmp_path / Path(name).name
+        path.write_text(text, encoding="utf-8")
+        if path.stem == "sheet":
+            sheet = from_file(str(path), Reading())
+            assert (sheet.student, sheet.problem, sheet.notes) == (keys.variants[0].student, keys.variants[0].id, ())
 
 
 def secrets(problem: Problem) -> set[str]:

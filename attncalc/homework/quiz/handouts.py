@@ -152,7 +152,8 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
 
 def _blank_csv(exercises: Sequence[Exercise], whose: Whose) -> str:
     """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block."""
-    student = f'"{whose.student}"' if "," in whose.student else whose.student
+    quotes = any(mark in whose.student for mark in ',;"')
+    student = '"{}"'.format(whose.student.replace('"', '""')) if quotes else whose.student
     lines = [f"@student,{student}", *([f"@problem,{whose.problem}"] if whose.problem else [])]
     for exercise in exercises:
         rows = exercise.boxes.reshape(-1, (1, *exercise.step.shape)[-1])

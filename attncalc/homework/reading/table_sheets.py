@@ -78,6 +78,10 @@ def _result(text: str, source: str, reading: Reading) -> Answer:
         raise InputError(error.message, hint=error.hint or hint) from None
 
 
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+_BETWEEN = re.compile(r"[,;\t](?![^\[]*\])")
+
+
 def _told(text: str, source: str) -> tuple[Sheet, str]:
     """What lines such as `@student,Ann` and `@rounding,3` say, and the text with them emptied."""
     said: dict[str, str] = {}
@@ -98,7 +102,9 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
         if name in said:
             raise InputError(f"{source}:{i + 1}: {quoted('@' + name)} stands twice")
         if name in BESIDE:
-            said[name] = value.strip().strip(",;\t").strip('"')
+            value = value.strip().strip(",;\t")
+            whole = _QUOTED.fullmatch(value)
+            said[name] = whole[1].replace('""', '"') if whole else value.strip('"')
         else:
             idle.append(name)
     student, decimals = student_of(said.get("student"), source), decimals_of(said.get("rounding"), source)
@@ -107,7 +113,9 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
 
 
 def _mark(line: str) -> str:
-    return next((mark for mark in "\t;" if mark in line), ",")
+    """What stands between a name and what is said of it; a name may have a comma in brackets."""
+    found = _BETWEEN.search(line)
+    return found[0] if found else ","
 
 
 def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
