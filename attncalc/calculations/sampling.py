@@ -109,7 +109,7 @@ def _random(seed: int, count: int) -> list[float]:
 
 
 def _drawn(shares: Node, order: Node, drawn: Node) -> Node:
-    """The first token at which the shares, which stand in that order, reach the random number."""
+    """Shares are added up in this order; the token at which the sum reaches the random number is drawn."""
     running = step("running", summed_up(shares), "added up from the likeliest on")
     place = step("place", total(keep_where(running < drawn, 1, 0)), "so many are passed before the sum reaches u")
     return step("token", select(order, place), "a token is drawn as often as its share says")

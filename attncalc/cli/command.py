@@ -185,7 +185,7 @@ class Words:
         )
 
     def _neighbours(self, word: str) -> list[str]:
-        """Calculations near the one that was called, which have an option of that name."""
+        """Calculations of the same family with an option of that name."""
         name = self.command.rpartition(" ")[2]
         if name not in TABLE:
             return []

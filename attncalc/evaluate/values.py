@@ -193,7 +193,7 @@ class Known:
 
     @cached_property
     def parts(self) -> Mapping[Node, str]:
-        """The part that each node belongs to, which is that of the first step that it is in."""
+        """The group of each step, and of any other node that of whatever uses it last."""
         found = {node: node.args["group"] for node in self.order if node.op == "step"}
         for node in reversed(self.order):
             for source in node.sources:

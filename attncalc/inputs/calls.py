@@ -28,7 +28,7 @@ class Gathered(NamedTuple):
 _VERSION = 1
 TABLE_OF_WORDS = "embedding/table"
 HEAD = "logits/weights"
-"""The operand of a checkpoint whose rows are those of its vocabulary, and that whose columns are classes of images."""
+"""Operands of a checkpoint: the rows of the one are words, the columns of the other classes of images."""
 _WRAPPERS = ("inputs", "operands")  # keys under which a problem holds its operands
 
 

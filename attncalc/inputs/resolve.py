@@ -526,7 +526,7 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 
 
 def near_files(path: str) -> str:
-    """The hint that names a sample of that name, or files beside it of nearly that name; "" where there are none."""
+    """A hint: a sample of that name, or files beside it of nearly that name; "" where there are none."""
     if Path(path).name == path and is_file(str(samples_folder() / path)):
         return f"attncalc sample {path} -o {path} writes the sample"
     files = _files_beside(path)

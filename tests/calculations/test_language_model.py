@@ -97,7 +97,7 @@ def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
     t = m("the cat")
     assert t.inputs["tokens"].value.tolist() == [8, 2]
     best = int(t["logits"][-1].argmax())
-    assert t.to_dict()["outputs"]["next"][0] == {  # type: ignore[index]
+    assert t.to_dict()["outputs"]["next"][0] == {  # type: ignore[index]  # outputs are any JSON
         "token": best,
         "text": WORDS[best],
         "logit": t["logits"][-1].max(),
@@ -196,7 +196,7 @@ def test_an_image_has_classes_and_may_be_patches(run: Run, tmp_path: Path) -> No
     patches = image.reshape(2, 2, 2, 3, 2).transpose(1, 3, 0, 2, 4).reshape(6, 8)
     np.testing.assert_allclose(m(patches)["logits"], t["logits"], rtol=0, atol=CLOSE)
     best = int(t["logits"].argmax())
-    likeliest = t.to_dict()["outputs"]["classes"][0]  # type: ignore[index]
+    likeliest = t.to_dict()["outputs"]["classes"][0]  # type: ignore[index]  # outputs are any JSON
     assert likeliest == {
         "class": best,
         "text": ["cat", "dog", "big dog", "mat", "hat"][best],

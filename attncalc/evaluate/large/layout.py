@@ -1,4 +1,4 @@
-"""The order in which a large graph is evaluated in blocks, which values are kept, and the bytes that all this takes.
+"""The order of a large graph that is evaluated in blocks: which values are kept, and how many bytes this takes.
 
 Blocks run over one axis. A node's level is the number of times that the axis is mixed behind it: what is mixed must be
 there as a whole before. The nodes of a level are evaluated block by block, as late as possible, and only what crosses
