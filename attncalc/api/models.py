@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import Any
 
+import numpy as np
+
 from attncalc.api.calling import function
+from attncalc.common.errors import InputError
 from attncalc.common.numerals import Numbers
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
@@ -31,10 +34,22 @@ class Model:
         The options are those of the command, which overrule what the checkpoint says: `generate=5`, `softcap=30`. Where
         there are an encoder and a decoder, the decoder's tokens are what it has written of those that are read.
         """
+        if self.info["options"].get("kind") != "vision":
+            tokens, targets, decoder_tokens = (_one_text(ids) for ids in (tokens, targets, decoder_tokens))
         return function("model")(self.path, tokens, targets, decoder_tokens=decoder_tokens, **options)
 
     def __repr__(self) -> str:
         return f"<{self.info['architecture']}: {self.info['parameters']:,} parameters, from {self.path}>"
+
+
+def _one_text(tokens: Any) -> Any:
+    """The ids of a text, of a batch with one."""
+    if np.ndim(tokens) < 2:
+        return tokens
+    if np.ndim(tokens) > 2 or len(tokens) != 1:
+        size = " × ".join(map(str, np.shape(tokens)))
+        raise InputError(f"the ids are {size}: one text is computed at a time", hint="give tokens[0], then tokens[1]")
+    return tokens[0]
 
 
 def load(path: str | PathLike[str]) -> Model:

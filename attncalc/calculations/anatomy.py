@@ -28,7 +28,7 @@ from attncalc.calculations.transformer_blocks import (
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation
-from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Shape, Weights, parse_shape
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Declared, Shape, Weights, parse_shape
 from attncalc.language.axes import Axes, Axis, composite
 from attncalc.language.graph import Node, building, given, group, step, walk
 from attncalc.language.ops import affine, lookup, take, tanh
@@ -163,12 +163,12 @@ class Anatomy(NamedTuple):
         is_bias = any(re.fullmatch(BIASES[part], name) for part in asked_for if part in BIASES)
         return is_bias or bool(re.fullmatch(r"(cross_)?w\w", name))
 
-    def _weights(self, declared: Mapping[str, str]) -> Weights:
-        return {name: self._operand(name, shape) if self._has(name) else None for name, shape in declared.items()}
+    def _weights(self, declared: Mapping[str, Declared]) -> Weights:
+        return {name: self._operand(name, of.shapes[0]) if self._has(name) else None for name, of in declared.items()}
 
     def _block(self, *, mixed: bool) -> Node:
         """One block of an encoder, or of a model of one stack."""
-        weights, design = self._weights({name: each.text for name, each in ENCODER.items()}), self._design
+        weights, design = self._weights(ENCODER), self._design
         x, network = self._vectors("x"), self._experts if mixed else feed_forward(weights, design)
         if self.latent.width is not None:
             return step("output", joined(x, [self._latent_attention, network], weights, design))
@@ -176,7 +176,7 @@ class Anatomy(NamedTuple):
         return step("output", encoder_layer(x, weights, design, Sight(attending=attending), SELF, network))
 
     def _decoder_block(self) -> Node:
-        weights = self._weights({name: each.text for name, each in DECODER.items()})
+        weights = self._weights(DECODER)
         memory = given("memory", (*self.tokens[:-1], self.tokens[-1]._replace(name="s"), self.axes["d_model"]))
         attending = Attending(qk_norm=self.layout.qk_norm, rope=self.layout.rope)
         sight = Sight(attending=attending)
@@ -218,7 +218,7 @@ class Anatomy(NamedTuple):
         return part
 
     def _norm(self, x: Node, name: str) -> Node:
-        weights = self._weights({learned_by(name, vector): "d_model" for vector in ("gamma", "beta")})
+        weights = self._weights({learned_by(name, vector): Declared("d_model") for vector in ("gamma", "beta")})
         return normed(x, name, weights, self._design.style)
 
     def _around(self) -> Iterator[Node]:

@@ -267,7 +267,8 @@ def queries_keys_values(
         W_Q, W_K, W_V = weights
         if W_Q is None or W_K is None or W_V is None:
             missing = [word for word, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
-            raise OptionError(f"{name} from x needs wq, wk and wv: {both(missing)} must still be given")
+            still = f": {both(missing)} must still be given" if len(missing) < len(weights) else ""
+            raise OptionError(f"{name} from x needs wq, wk and wv{still}")
         return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None), keys=keys)
     unused = [n for n, node in zip(("wq", "wk", "wv", "context"), (*weights, context), strict=True) if node is not None]
     if unused:

@@ -7,13 +7,29 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from attncalc.calculations.activations import ACTIVATIONS, activated
-from attncalc.calculations.layers import GATED, FfnActivation, ffn
+from attncalc.calculations.layers import GATED, FfnActivation, bent, ffn
 from attncalc.common.errors import OptionError
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
-from attncalc.language.graph import Node, as_node, group, output, step
-from attncalc.language.ops import index, keep_where, mean, one_hot, rename, sigmoid, softmax, spread, total
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, as_node, constants, group, output, step
+from attncalc.language.ops import (
+    affine,
+    index,
+    keep_where,
+    lookup,
+    mean,
+    one_hot,
+    part_of,
+    peak,
+    rename,
+    sigmoid,
+    softmax,
+    spread,
+    stack,
+    total,
+)
 from attncalc.language.ops import ranking as best
 from attncalc.record.trace import Trace
 
@@ -24,6 +40,9 @@ ABOUT = {
     "the time of a network that is four times smaller than its memory.",
     "gates": "Renormalised, the gates of a token sum to 1 (Mixtral, Qwen 3). Switch and the first DeepSeek models "
     "leave them as they are, so that a router that is in doubt adds little.",
+    "corrected": "DeepSeek-V3 raises it a little after each step of training for an expert that had too few tokens, "
+    "and lowers it for one that had too many. It has no gradient, and no loss has to balance the experts.",
+    "group_scores": "The experts of a group share a device. A token that goes to few groups is sent to few devices.",
     "kept": "On many devices each expert has room for so many tokens. A token too many is dropped: only the path "
     "around the layer carries it on.",
     "shared": "What every token needs need not be learned by each expert again.",
@@ -31,6 +50,21 @@ ABOUT = {
     "each expert that a token meets, where all have the same share.",
 }
 """What a teacher would add to the reason of a step."""
+
+
+class Routing(NamedTuple):
+    """How tokens are sent to experts: options that a whole model has under --experts-…."""
+
+    top: Annotated[int, "how many experts a token is sent to", AT_LEAST_1] = 2
+    scoring: Annotated[Literal["softmax", "sigmoid"], "how the router's logits become probabilities"] = "softmax"
+    no_renormalise: Annotated[bool, "the gates are the probabilities of those chosen, as they are"] = False
+    routed_scale: Annotated[float, "what the gates are multiplied by in the end", ABOVE_0] = 1
+    groups: Annotated[int | None, "the experts stand in so many groups, of which a token meets few", AT_LEAST_1] = None
+    top_groups: Annotated[int, "of how many groups a token meets experts, with --groups", AT_LEAST_1] = 1
+    group_by: Annotated[Literal["best", "best-two"], "what ranks a group: its best expert, or its best two"] = "best"
+
+
+AS_MIXTRAL = Routing()
 
 
 def _dropped(trace: Trace) -> Iterator[str]:
@@ -51,9 +85,11 @@ def _dropped(trace: Trace) -> Iterator[str]:
     b2="e d_model",
     w3="e d_model d_ff",
     b3="e d_ff",
+    router_bias="e",
     shared_w1="d_model s",
     shared_w2="s d_model",
     shared_w3="d_model s",
+    correction="e",
     remarks=_dropped,
     laws={
         "each token is sent by itself": lambda f, x, router, w1, w2: same(
@@ -65,7 +101,8 @@ def _dropped(trace: Trace) -> Iterator[str]:
     },
     pictures=("gates",),
     reference="Shazeer et al. 2017, eq. 1 and 3–5; Fedus, Zoph and Shazeer 2022, Switch Transformers, eq. 4–6; "
-    "Jiang et al. 2024, Mixtral of Experts, section 2.1; Dai et al. 2024, DeepSeekMoE",
+    "Jiang et al. 2024, Mixtral of Experts, section 2.1; Dai et al. 2024, DeepSeekMoE; "
+    "groups and correction: DeepSeek-AI 2024, DeepSeek-V3, eq. 12–16, as in transformers",
     exercise=Exercise(sizes={"e": 3}),
 )
 def experts(
@@ -78,13 +115,12 @@ def experts(
     b_2: Annotated[Node | None, "their biases"] = None,
     W_3: Annotated[Node | None, "the weights of the parts that the activation gates (swiglu, geglu …)"] = None,
     b_3: Annotated[Node | None, "their biases"] = None,
+    b_router: Annotated[Node | None, "the router's bias, a number for each expert"] = None,
     S_1: Annotated[Node | None, "the first weights of an expert that every token meets"] = None,
     S_2: Annotated[Node | None, "its second weights"] = None,
     S_3: Annotated[Node | None, "its weights of the part that is gated"] = None,
-    top: Annotated[int, "how many experts a token is sent to", AT_LEAST_1] = 2,
-    scoring: Annotated[Literal["softmax", "sigmoid"], "how the router's logits become probabilities"] = "softmax",
-    no_renormalise: Annotated[bool, "the gates are the probabilities of those chosen, as they are"] = False,
-    routed_scale: Annotated[float, "what the gates are multiplied by in the end", ABOVE_0] = 1,
+    c_R: Annotated[Node | None, "what is added to the probabilities where experts are ranked, and only there"] = None,
+    routing: Annotated[Routing, ""] = AS_MIXTRAL,
     capacity: Annotated[
         int | None, "how many tokens an expert has room for; those after them are dropped", AT_LEAST_1
     ] = None,
@@ -97,23 +133,32 @@ def experts(
     load of each expert and the loss that balances them are additional outputs.
     """
     (e,) = W_R.axes[-1:]
-    if top > e.size:
-        raise OptionError(f"--top {top}: there are only {e.size} experts")
+    if routing.top > e.size:
+        raise OptionError(f"--top {routing.top}: there are only {e.size} experts")
     why = "how well each expert suits each token"
-    logits = step("logits", X @ W_R, why, about=ABOUT["logits"])
-    if scoring == "softmax":
+    logits = step("logits", affine(X, W_R, b_router), why, about=ABOUT["logits"])
+    if routing.scoring == "softmax":
         scores = step("probabilities", softmax(logits), "the experts share each token's attention")
     else:
         scores = step("probabilities", sigmoid(logits), "each expert by itself: one's share takes nothing from another")
-    chosen = step("chosen", best(scores, top), "the experts that a token is sent to, best first", about=ABOUT["chosen"])
+    ranked = scores
+    if c_R is not None:
+        why = "who had too few tokens in training is ranked higher; the gates know nothing of it"
+        ranked = step("corrected", scores + c_R, why, about=ABOUT["corrected"])
+    if routing.groups is not None:
+        ranked = _of_best_groups(ranked, routing.groups, routing)
+    why = "the experts that a token is sent to, best first"
+    chosen = step("chosen", best(ranked, routing.top), why, about=ABOUT["chosen"])
     why = "which token goes where, a row for each token: a one for every expert that was chosen"
     routed = step("routed", total(one_hot(chosen, e), "rank"), why)
     why = "the probabilities of those that were chosen; nobody listens to the others"
     gates = step("taken", keep_where(as_node(0) < routed, scores, 0), why)
-    if not no_renormalise:
+    if not routing.no_renormalise:
         gates = gates / step("whole", total(gates), "what those chosen have together")
-    why = "how much of each expert's result a token takes" + ("" if no_renormalise else "; those chosen share a whole")
-    gates = step("gates", gates if routed_scale == 1 else gates * routed_scale, why, about=ABOUT["gates"])
+    if routing.routed_scale != 1:
+        gates = gates * routing.routed_scale
+    whole = "" if routing.no_renormalise else "; those chosen share a whole"
+    gates = step("gates", gates, f"how much of each expert's result a token takes{whole}", about=ABOUT["gates"])
     if capacity is not None:
         n = X.axes[-2]
         rows = (n._replace(name="n"), n._replace(name="m"))
@@ -135,6 +180,31 @@ def experts(
     return mixed, chosen, load, balance
 
 
+def _of_best_groups(scores: Node, groups: int, routing: Routing) -> Node:
+    """The scores, −∞ for experts outside the groups that are ranked highest."""
+    (e,) = scores.axes[-1:]
+    size, rest = divmod(e.size, groups)
+    wide = 1 if routing.group_by == "best" else 2
+    if rest or size < wide:
+        pairs = "" if wide == 1 else ", of two experts at least"
+        raise OptionError(f"--groups {groups}: {e.size} experts do not stand in {groups} equal groups{pairs}")
+    if routing.top_groups * size < routing.top or routing.top_groups > groups:
+        facts = f"{groups} groups of {size} experts, and --top is {routing.top}"
+        raise OptionError(f"--top-groups {routing.top_groups} does not fit: there are {facts}")
+    parts = [part_of(scores, e.name, g * size, (g + 1) * size) for g in range(groups)]
+    if wide == 2:
+        two = [total(one_hot(best(part, 2), part.axes[-1]), "rank") for part in parts]
+        parts = [keep_where(as_node(0) < among, part, 0) for among, part in zip(two, parts, strict=True)]
+    why = "each group is as good as its best expert" if wide == 1 else "each group is as good as its best two experts"
+    found = stack([peak(part) if wide == 1 else total(part) for part in parts], "group").T
+    found = step("group_scores", found, why, about=ABOUT["group_scores"])
+    best_groups = step("groups", best(found, routing.top_groups), "the groups that a token meets, best first")
+    open_ = total(one_hot(best_groups, Axis("group", groups)), "rank")
+    numbers = constants([i // size for i in range(e.size)], e, "group of")
+    why = "experts of other groups are out of the question"
+    return step("within", keep_where(as_node(0) < lookup(open_, numbers, "group"), scores, -np.inf), why)
+
+
 Layer = tuple[Node | None, Node | None]
 """Weights and biases of all experts."""
 
@@ -145,13 +215,9 @@ def _each(X: Node, up: Layer, down: Layer, beside: Layer, activation: str) -> No
     if gated != (beside[0] is not None):
         needs = f"--activation {activation} needs w3, which is missing"
         raise OptionError(needs if gated else f"w3 goes with a gated activation, and it is {activation}")
-    kind = GATED.get(activation, activation)
     hidden = step("hidden", _through(X, up), "each expert has a first layer of its own")
-    bent = step("activated", activated(hidden, kind), ACTIVATIONS[kind].why)
-    if gated:
-        passed = step("linear", _through(X, beside), "the part that the gate lets through or holds back")
-        bent = step("gated", bent * passed, "each entry passes in proportion to its gate")
-    return step("expert_outputs", _through(bent, down), "what each expert would answer, for every token")
+    inner = bent(hidden, (lambda: _through(X, beside)) if gated else None, activation)
+    return step("expert_outputs", _through(inner, down), "what each expert would answer, for every token")
 
 
 def _through(x: Node, layer: Layer) -> Node:

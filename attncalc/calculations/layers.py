@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
@@ -11,13 +12,41 @@ from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
 from attncalc.language.graph import Node, constant, group, note, step
-from attncalc.language.ops import affine, lookup, softmax, spread, sqrt, take
+from attncalc.language.ops import affine, lookup, maximum, minimum, softmax, spread, sqrt, take
 
 FfnActivation = Annotated[
-    Literal[ActivationKind, "swiglu", "geglu", "geglu-tanh", "reglu", "glu"],
-    "the function; those that end in glu are gated: they take w3",
+    Literal[ActivationKind, "swiglu", "geglu", "geglu-tanh", "reglu", "glu", "swiglu-clamped"],
+    "the function; those with glu in their names are gated: they take w3; clamped: between −7 and 7, and w3's part + 1",
 ]
-GATED = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh", "reglu": "relu", "glu": "sigmoid"}
+GATED = {
+    "swiglu": "silu",
+    "geglu": "gelu",
+    "geglu-tanh": "gelu-tanh",
+    "reglu": "relu",
+    "glu": "sigmoid",
+    "swiglu-clamped": "gelu-sigmoid",
+}
+CLAMPED = {"swiglu-clamped": 7}
+"""Gated forms whose two parts are kept within limits, as gpt-oss has them."""
+
+
+def bent(hidden: Node, linear: Callable[[], Node] | None, activation: str) -> Node:
+    """What a network's first layer gives, through its function; of a gated one also the part that the gate is for."""
+    kind, limit = GATED.get(activation, activation), CLAMPED.get(activation)
+    if limit is not None:
+        why = "what opens the gate stays below a limit, so that no entry grows without end"
+        hidden = step("clamped", minimum(hidden, limit), why)
+    found = step("activated", activated(hidden, kind), ACTIVATIONS[kind].why)
+    if linear is None:
+        return found
+    passed = step("linear", linear(), "the part that the gate lets through or holds back")
+    if limit is None:
+        return step("gated", found * passed, "each entry passes in proportion to its gate")
+    why = "the other part stays within the same limit, on both sides"
+    passed = step("linear_clamped", minimum(maximum(passed, -limit), limit), why)
+    return step(
+        "gated", found * (passed + 1), "each entry passes in proportion to its gate, and so does the one that is added"
+    )
 
 
 @calculation(
@@ -49,7 +78,7 @@ def ffn(
     """Process every token by itself: up to a wider space, a nonlinear function, and back.
 
     act(x·W₁ + b₁)·W₂ + b₂; the gated forms are (act(x·W₁ + b₁) ⊙ (x·W₃ + b₃))·W₂ + b₂, with SiLU for swiglu, GELU
-    (by erf) for geglu. Tokens do not interact here.
+    (by erf) for geglu. gpt-oss keeps both parts within ±7 and adds 1 to the second. Tokens do not interact here.
     """
     if W_2 is None:
         raise OptionError("ffn needs x, w1 and w2, and w2 must still be given")
@@ -59,15 +88,11 @@ def ffn(
             raise OptionError(f"--activation {activation} needs w3, which is missing")
         others = "w3 and b3 go with swiglu or geglu, or another gated form"
         raise OptionError(f"{others}, but the activation is {activation}")
-    kind = GATED.get(activation, activation)
     hidden = step(
         "hidden", affine(X, W_1, b_1), "a wider space, with room for more features than the token's own width"
     )
-    bent = step("activated", activated(hidden, kind), ACTIVATIONS[kind].why)
-    if W_3 is not None:
-        passed = step("linear", affine(X, W_3, b_3), "the part that the gate lets through or holds back")
-        bent = step("gated", bent * passed, "each entry passes in proportion to its gate")
-    return step("output", affine(bent, W_2, b_2), "back to the token's own width")
+    inner = bent(hidden, None if W_3 is None else lambda: affine(X, W_3, b_3), activation)
+    return step("output", affine(inner, W_2, b_2), "back to the token's own width")
 
 
 @calculation(

@@ -63,7 +63,12 @@ Sinks = Annotated[Node | None, "for each head a score that takes its share of ev
 BiasTable = Annotated[
     Node | None, "t5: the learned biases, a row for each bucket of distances and a column for each head"
 ]
-QkNorm = Annotated[bool, "normalise each head's queries and keys before they are turned and compared"]
+QkNorm = Annotated[bool, "normalise queries and keys before they are turned and compared"]
+QkNormOver = Annotated[Literal["head", "all"], "what --qk-norm is taken over: each head by itself, or all side by side"]
+
+
+NORMED_Q, NORMED_K = (f"d_k | qk_norm_over=all: ({heads} d_k)" for heads in "hg")
+"""The gain of a norm of the queries, and of the keys."""
 
 
 class Attending(NamedTuple):
@@ -77,6 +82,7 @@ class Attending(NamedTuple):
     mask_before_scale: MaskFirst = False
     max_distance: MaxDistance = 128
     qk_norm: QkNorm = False
+    qk_norm_over: QkNormOver = "head"
     rope: RopeOn = False
 
 
@@ -113,8 +119,8 @@ class Sight(NamedTuple):
     rope_key_positions="m",
     sinks="h",
     bias_table="buckets h",
-    q_gamma="d_k",
-    k_gamma="d_k",
+    q_gamma=NORMED_Q,
+    k_gamma=NORMED_K,
     sizes={"h": "heads", "g": "kv_heads"},
     pictures=("weights",),
     remarks=fully_masked,
@@ -161,7 +167,7 @@ def multihead(
 
     Concat(head₁, …, head_h)·W_O, where head i attends with the i-th block of columns of Q, K and V, and scales by
     1/√d_k, with d_k its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
-    --qk-norm is an RMS norm, as in Qwen3.
+    --qk-norm is an RMS norm, of each head as in Qwen3, or over all of them as in OLMo 2.
     """
     weights, biases = (W_Q, W_K, W_V, W_O), (b_Q, b_K, b_V, b_O)
     note(_parameters(weights, biases))
@@ -185,14 +191,16 @@ def several_heads(
     """
     how = sight.attending
     Q, K, V = project_qkv(X, context, weights[:3], biases[:3])
+    gains = [name for name in ("q_gamma", "q_beta", "k_gamma", "k_beta") if learned.get(name) is not None]
+    if gains and not how.qk_norm:
+        raise OptionError(f"{both(gains)} {'goes' if len(gains) == 1 else 'go'} with --qk-norm")
+    if how.qk_norm and how.qk_norm_over == "all":
+        Q, K = normed(Q, "q-norm", learned, style), normed(K, "k-norm", learned, style)
     why = "each head takes its own block of neighbouring columns"
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
-    gains = [name for name in ("q_gamma", "q_beta", "k_gamma", "k_beta") if learned.get(name) is not None]
-    if how.qk_norm:
+    if how.qk_norm and how.qk_norm_over == "head":
         Q, K = normed(Q, "q-norm", learned, style), normed(K, "k-norm", learned, style)
-    elif gains:
-        raise OptionError(f"{both(gains)} {'goes' if len(gains) == 1 else 'go'} with --qk-norm")
     at_end = how.causal_align == "end"
     Q, K = rotated_queries_and_keys(Q, K, Turning(sight.P, sight.rotation, how.rope, at_end, sight.P_K))
     K, V = shared_heads(K, V, Q, how.kv_heads)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from attncalc.calculations.attention import VASWANI, KeyPositions, Mask, RopePositions
 from attncalc.calculations.attention_options import DEFAULTS, Causal, MaskKind, Padding, Rotation, fully_masked
 from attncalc.calculations.layers import FfnActivation, ffn
-from attncalc.calculations.multihead import AS_IN_2017, Attending, Bias, Heads, Sight, several_heads
+from attncalc.calculations.multihead import AS_IN_2017, NORMED_K, NORMED_Q, Attending, Bias, Heads, Sight, several_heads
 from attncalc.calculations.normalisation import Epsilon, NormOffset, Style, normed
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
@@ -68,8 +68,8 @@ def _norm_weights(*numbers: int) -> dict[str, Declared]:
 
 
 LEARNED = {
-    f"{letter}_{name}": weight("d_k", f"{name}_{letter.upper()}", f"the {what} of the {whose}' norm, with --qk-norm")
-    for letter, whose in (("q", "queries"), ("k", "keys"))
+    f"{letter}_{name}": weight(axes, f"{name}_{letter.upper()}", f"the {what} of the {whose}' norm, with --qk-norm")
+    for letter, whose, axes in (("q", "queries", NORMED_Q), ("k", "keys", NORMED_K))
     for name, what in (("gamma", "gain"), ("beta", "shift"))
 } | {
     "sinks": weight("h", "s", "for each head a score that takes its share of every query's weight, without a value"),
@@ -101,6 +101,7 @@ class Design(NamedTuple):
     at: str
     activation: str
     joining: Joining
+    bare: tuple[int, ...] = ()  # the parts that have no norm in front
 
 
 SELF, CROSS_ATTENTION = "self-attention", "cross-attention"
@@ -123,10 +124,16 @@ def designed(
 
 
 def encoder_layer(
-    X: Node, weights: Weights, design: Design, sight: Sight, name: str = SELF, processed: Part | None = None
+    X: Node,
+    weights: Weights,
+    design: Design,
+    sight: Sight,
+    name: str = SELF,
+    processed: Part | None = None,
+    attended: Part | None = None,
 ) -> Node:
-    """Self-attention, in a group of that name, then the feed-forward network, or what takes its place."""
-    own = _attention(name, None, weights, "", design, sight)
+    """Self-attention, in a group of that name, then the feed-forward network, or what takes the place of either."""
+    own = attended or _attention(name, None, weights, "", design, sight)
     return joined(X, [own, processed or feed_forward(weights, design)], weights, design)
 
 
@@ -165,7 +172,8 @@ def joined(X: Node, parts: list[Part], weights: Weights, design: Design) -> Node
 
 def _wrapped(x: Node, number: int, weights: Weights, design: Design, part: Part) -> Node:
     """A part with its residual connection and its norms, wherever they stand."""
-    within = x if design.at in ("post", "after") else normed(x, f"norm{number}", weights, design.style)
+    bare = design.at in ("post", "after") or number in design.bare
+    within = x if bare else normed(x, f"norm{number}", weights, design.style)
     total = _added(x, part(within), number, weights, design)
     if design.at == "post":
         return normed(total, f"norm{number}", weights, design.style)
@@ -372,7 +380,8 @@ def decoder_only(
     y = x + attention(norm(x)), z = y + ffn(norm(y)), with an RMS norm and a gated network (w3) unless told otherwise:
     that is Llama's layer, with --rope --rope-layout half. GPT-2's is --norm layer --activation gelu-tanh; Gemma's has
     --norm-offset 1 and geglu-tanh, Gemma 2's --norm-at sandwich and --softcap besides; Falcon's and GPT-NeoX's is
-    --parallel; Qwen 3's has --qk-norm, gpt-oss's sinks.
+    --parallel; Qwen 3's has --qk-norm, gpt-oss's sinks; OLMo 2's --norm-at after,
+    and --qk-norm over all heads.
     """
     design = designed(norm, activation, eps, joining, kind="rms", at="pre")
     block = encoder_layer(X, weights, design, Sight(M, padding, not no_causal, attending, B, P, P_K, rotation))

@@ -22,6 +22,7 @@ from attncalc.inputs.python_values import stored_numbers
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import TABLE, checkpoint_in, find, opened
 from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.record.trace import Trace
 
 VERDICTS = ("equal", "within", "differs", "shape", "missing")
 """Of an array and of the whole, the worst last."""
@@ -369,7 +370,7 @@ def compare(
     atol: float | None = None,
     dtype: str | None = None,
 ) -> Comparison:
-    """Two dumps beside one another: paths of files, mappings of names to arrays, or two arrays; `b` is the reference.
+    """Two dumps beside one another: paths of files, traces, mappings of names to arrays, or arrays; `b` is right.
 
     `map` pairs names of `a` with those of `b`; `heads_layout` says how heads and tokens lie in `a`. With neither `rtol`
     nor `atol` an array is judged in the noise of the coarser of its two types, row by row.
@@ -382,6 +383,8 @@ def compare(
 def _dump(value: object, reading: Reading) -> dict[str, Dumped]:
     if isinstance(value, str | os.PathLike):
         return read_dump(os.fspath(value), reading)
+    if isinstance(value, Trace):
+        value = {step.key: step.value for step in value.steps if step.value is not None}
     if isinstance(value, Mapping):
         return {str(name): of_array(str(name), each) for name, each in value.items()}
     return {"": of_array("", value)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncalc.declare.mistake import Mistake, NotThere, chosen, wrong
-from attncalc.mistakes.projections import ACTIVATION, GATES
+from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES
 
 
 def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,6 +81,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint="How many tokens has an expert room for?",
         ),
         *GATES,
+        *CLAMPS,
         *ACTIVATION,
     ),
 }

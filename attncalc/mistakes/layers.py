@@ -7,7 +7,7 @@ from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chos
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
 from attncalc.mistakes.embeddings import LEFT_OUT
-from attncalc.mistakes.projections import ACTIVATION, GATES, no_bias, weights_transposed
+from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, no_bias, weights_transposed
 
 SCALED = "Is the embedding multiplied by anything first?"
 
@@ -149,6 +149,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "ffn": (
         *ACTIVATION,
         *GATES,
+        *CLAMPS,
         wrong(
             "ffn-no-activation",
             "activated",

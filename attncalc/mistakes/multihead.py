@@ -9,6 +9,6 @@ from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, QK_NORM, SINK, *GRADIENTS, *CAUSAL),
+    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, *QK_NORM, SINK, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -54,6 +54,12 @@ def _ungated(s: Scope) -> Node:
     return s.activated
 
 
+def _unclamped(s: Scope) -> Node:
+    """What is kept within limits, as it is."""
+    inner = parts(s.this, "minimum")[0]
+    return parts(inner, "maximum")[0] if inner.op == "maximum" else inner
+
+
 GATES = (
     wrong(
         "gate-up-swapped",
@@ -71,6 +77,24 @@ GATES = (
     ),
 )
 """Mistakes of a gated network."""
+
+CLAMPS = (
+    wrong(
+        "gate-plus-one-missing",
+        "gated",
+        lambda s: s.activated * s.linear_clamped,
+        says="the gate times the other part, without 1 more",
+        hint="What does the gate let through where the other part is nothing?",
+    ),
+    wrong(
+        "gate-not-clamped",
+        "clamped linear_clamped",
+        _unclamped,
+        says="both parts as large as they are",
+        hint="How large may an entry become before it is gated?",
+    ),
+)
+"""Mistakes of one whose parts are kept within limits."""
 
 
 def factors(s: Scope) -> Sequence[Node]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncalc.declare.mistake import Scope, like, parts, wrong
+from attncalc.declare.mistake import NotThere, Scope, like, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, mean, merge, part_of, softmax, spread, total
+from attncalc.language.ops import concat, mean, merge, part_of, softmax, split, spread, sqrt, total
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.attention_core import IN_BLOCKS, divided, model_width, permuted, tiled
 from attncalc.mistakes.masking import logits
@@ -67,17 +67,39 @@ def _unnormed(s: Scope) -> Node:
     return parts(s.squares, "pow")[0] if "squares" in s else parts(s.centered, "sub")[0]
 
 
+def _normed_by_head(s: Scope) -> Node:
+    """Each head by itself where the norm is of all of them together."""
+    x, divisor = parts(s.this, "div")
+    if not x.axes[-1].parts:
+        raise NotThere("heads side by side")
+    inside, *_ = parts(divisor, "sqrt", "root_of_mean")
+    _, eps = parts(inside, "add")
+    own = split(x)
+    if "centered" in s:
+        own = own - mean(own)
+    return like(merge(own / sqrt(mean(own**2) + eps)), s.this)
+
+
 def _without_sink(s: Scope) -> Node:
     alone, _ = parts(s.this, "mul")
     return alone
 
 
-QK_NORM = wrong(
-    "qk-norm-missing",
-    "q-norm/output k-norm/output",
-    _unnormed,
-    says="without a norm: queries and keys are compared as they are",
-    hint="How long is a query when it meets the keys?",
+QK_NORM = (
+    wrong(
+        "qk-norm-missing",
+        "q-norm/output k-norm/output",
+        _unnormed,
+        says="without a norm: queries and keys are compared as they are",
+        hint="How long is a query when it meets the keys?",
+    ),
+    wrong(
+        "qk-norm-of-each-head",
+        "q-norm/normalized k-norm/normalized",
+        _normed_by_head,
+        says="each head's entries normalised by themselves",
+        hint="Over how many entries is the mean of the squares taken?",
+    ),
 )
 SINK = wrong(
     "sink-missing",

@@ -76,6 +76,13 @@ LATER = (
         hint="How much of a part's result does this model add?",
     ),
     wrong(
+        "block-pre-for-after",
+        options=chosen(norm_at={"after": "pre"}),
+        says="the norm before each part in place of behind it",
+        hint="Is it what goes into a part that this model normalises, or what comes out?",
+        kind="convention",
+    ),
+    wrong(
         "norm-layer-for-rms",
         options=chosen(norm={"rms": "layer"}),
         says="a layer norm in place of an RMS norm",
@@ -118,7 +125,7 @@ def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
         *LATER,
         *unbiased_in(attentions[0]),
         *inside(OWN, *attentions),
-        QK_NORM,
+        *QK_NORM,
         *ONCE,
         *inside(LAYER, *norms),
         *inside(RMS, *norms),

@@ -41,6 +41,34 @@ LLAMA3 = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 16,
 }
+YARN = {
+    "rope_type": "yarn",
+    "rope_theta": 150000.0,
+    "factor": 32.0,
+    "beta_fast": 32.0,
+    "beta_slow": 1.0,
+    "truncate": False,
+    "original_max_position_embeddings": 16,
+}
+LATENT: dict[str, Any] = SIZES | {
+    "kv_lora_rank": 5,
+    "qk_rope_head_dim": 4,
+    "qk_nope_head_dim": 3,
+    "v_head_dim": 6,
+    "n_routed_experts": 6,
+    "moe_intermediate_size": 5,
+    "num_experts_per_tok": 2,
+    "first_k_dense_replace": 1,
+    "rms_norm_eps": 1e-5,
+}
+SHARPENED = {
+    "rope_type": "yarn",
+    "rope_theta": 10000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 8,
+    "mscale": 1.0,
+    "mscale_all_dim": 0.7,
+}
 SHORT = {"vocab_size": 17, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 WRITTEN = [0, 2, 7, 1, 8]
 """What a decoder has written of the ids, which an encoder has read; the first is what it begins with."""
@@ -128,11 +156,34 @@ MODELS: dict[str, tuple[Any, Any]] = {
         tf.Qwen3MoeForCausalLM,
         tf.Qwen3MoeConfig(**WIDE, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=6, norm_topk_prob=True),
     ),
+    "gpt_oss": (
+        tf.GptOssForCausalLM,
+        tf.GptOssConfig(**WIDE, num_local_experts=4, num_experts_per_tok=2, sliding_window=3, rope_parameters=YARN),
+    ),
+    "deepseek_v2": (
+        tf.DeepseekV2ForCausalLM,
+        tf.DeepseekV2Config(
+            **LATENT | {"kv_lora_rank": 6, "qk_nope_head_dim": 2},
+            q_lora_rank=None,
+            topk_method="group_limited_greedy",
+            n_group=3,
+            topk_group=1,
+            n_shared_experts=2,
+            routed_scaling_factor=1.5,
+        ),
+    ),
+    "deepseek_v3": (
+        tf.DeepseekV3ForCausalLM,
+        tf.DeepseekV3Config(
+            **LATENT, q_lora_rank=7, n_group=2, topk_group=1, num_key_value_heads=2, rope_parameters=SHARPENED
+        ),
+    ),
     "gemma": (tf.GemmaForCausalLM, tf.GemmaConfig(**WIDE)),
     "gemma2": (tf.Gemma2ForCausalLM, tf.Gemma2Config(**WIDE, sliding_window=3, query_pre_attn_scalar=5)),
     "gemma3": (tf.Gemma3ForCausalLM, tf.Gemma3TextConfig(**WIDE, sliding_window=3, query_pre_attn_scalar=5)),
     "phi3": (tf.Phi3ForCausalLM, tf.Phi3Config(**GROUPED)),
     "gpt_neox": (tf.GPTNeoXForCausalLM, tf.GPTNeoXConfig(**SIZES, rotary_pct=0.5)),
+    "olmo2": (tf.Olmo2ForCausalLM, tf.Olmo2Config(**GROUPED)),
     "opt": (
         tf.OPTForCausalLM,
         tf.OPTConfig(
@@ -153,6 +204,10 @@ MODELS: dict[str, tuple[Any, Any]] = {
     ),
     "bert": (tf.BertForMaskedLM, tf.BertConfig(**SIZES)),
     "bert_bare": (tf.BertModel, tf.BertConfig(**SIZES)),
+    "modernbert": (
+        tf.ModernBertForMaskedLM,
+        tf.ModernBertConfig(**SIZES, local_attention=4),
+    ),
     "roberta": (tf.RobertaForMaskedLM, tf.RobertaConfig(**SIZES | {"pad_token_id": 2})),
     "distilbert": (
         tf.DistilBertForMaskedLM,
@@ -166,6 +221,7 @@ IMAGE = np.random.default_rng(7).normal(size=(2, 4, 6)).round(3).tolist()
 BESIDE: dict[str, dict[str, Any]] = {
     "bert": TARGETS | {"token_types": [0, 0, 0, 1, 1, 1]},
     "bert_bare": {"token_types": [0, 0, 1, 1, 1, 1]},
+    "modernbert": TARGETS,
     "roberta": TARGETS,
     "distilbert": TARGETS,
     "vit": {"image": IMAGE, "targets": [3]},
@@ -183,9 +239,11 @@ def made(name: str) -> None:
     model = cls(config).eval()
     with torch.no_grad():
         for key, parameter in learned(model).items():
-            parameter.normal_(0, 0.3)
+            parameter.normal_(0, 3 if "gate_up_proj" in key and name == "gpt_oss" else 0.3)  # some are clamped
             if ("norm" in key.lower() or "ln" in key) and key.endswith("weight") and "gemma" not in name:
                 parameter.add_(0.8)
+        for bias in corrections(model).values():
+            bias.normal_(0, 0.3)
     model.save_pretrained(PLACE / name)
     (PLACE / name / "generation_config.json").unlink(missing_ok=True)
     fixed = dict(model.named_parameters()).keys() - learned(model)  # Marian's positions, which are not stored
@@ -201,6 +259,7 @@ def made(name: str) -> None:
         found = translated(model)
     else:
         found = encoded(model, BESIDE[name]) if name in BESIDE else computed(model)
+    found |= {f"grad {key}": np.zeros(value.shape) for key, value in corrections(model).items()}
     if name == "gpt_neox":  # its head has one name in the code and another in the file
         found["grad embed_out.weight"] = found.pop("grad lm_head.weight")
     torch.float32 = torch.float = narrow
@@ -218,7 +277,7 @@ def stored_as(name: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
     mixtral = name == "mixtral"
     layer, _, what = key.partition(".mlp.")
     place = f"{layer}.{'block_sparse_moe' if mixtral else 'mlp'}"
-    if not key.startswith("grad ") or not (what.startswith("experts.") or what == "gate.weight"):
+    if name == "gpt_oss" or not key.startswith("grad ") or not (what.startswith("experts.") or what == "gate.weight"):
         yield key, value
     elif what == "gate.weight":
         yield f"{place}.gate.weight", value
@@ -267,6 +326,11 @@ def learned(model: Any) -> dict[str, Any]:
     """What may be learned, with what is added to the logits, which is no parameter of its own accord."""
     found = {name: value for name, value in model.named_parameters() if value.requires_grad}
     return found | {name: value for name, value in model.named_buffers() if name == "final_logits_bias"}
+
+
+def corrections(model: Any) -> dict[str, Any]:
+    """What is added to experts' scores before they are ranked: no gradient ever reaches it."""
+    return {name: value for name, value in model.named_buffers() if name.endswith("e_score_correction_bias")}
 
 
 def translated(model: Any) -> dict[str, Any]:

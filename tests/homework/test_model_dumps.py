@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import struct
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from checkpoints import IDS, MODELS, NAMES, computed, reference
+from checkpoints import IDS, MODELS, NAMES, computed, reference, rewritten
 
 import attncalc as ac
+from attncalc.calculations.attention_options import DEFAULTS
+from attncalc.calculations.layers import CLAMPED
 from attncalc.common.errors import InputError
+from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import from_python
+from attncalc.inputs.checkpoint_configs import EVERY, FOLDER
+from attncalc.solve.build import write
 from attncalc.solve.problem import problem_of
 
 FIRST = "embedding/norm/output"
 UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "rope_dims": None}
+STRETCHED = [name for name in DEFAULTS._fields if name not in ("base", "layout", "dims")]
+UNSCALED = {f"rope_{name}": getattr(DEFAULTS, name) for name in STRETCHED}
 SCORES, FFN = "layer 0/attention/weights", "layer 0/residual2"
+SECOND = "layer 1/attention/weights"
 READ, NEXT = "encoder/layer 0/attention/weights", "encoder/layer 1/attention/weights"
 
 
@@ -35,21 +40,38 @@ class Fault(NamedTuple):
     models: str
 
 
-GATED = "gemma gemma2 gemma3 llama mistral phi3 qwen2 qwen3"
+GATED = "gemma gemma2 gemma3 llama mistral olmo2 phi3 qwen2 qwen3"
+LATENT = "deepseek_v2 deepseek_v3"
 ENCODERS = "bert bert_bare roberta distilbert"
 SEEING = "vit vit_bare"
-TURNED = "falcon gemma gemma2 gemma3 gpt_neox llama llama3 mistral phi3 qwen2 qwen3"
+TURNED = "falcon gemma gemma2 gemma3 gpt_neox llama llama3 mistral olmo2 phi3 qwen2 qwen3"
 FAULTS = (
-    Fault("rope-missing", UNTURNED, SCORES, "mixtral falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
+    Fault("rope-missing", UNTURNED, SCORES, "mixtral falcon gemma gemma2 llama mistral olmo2 phi3 qwen2 qwen3"),
     Fault(
-        "rope-half-split", {"rope_layout": "interleaved"}, SCORES, "falcon gemma gemma2 gemma3 llama phi3 qwen2 qwen3"
+        "rope-half-split",
+        {"rope_layout": "interleaved"},
+        SCORES,
+        "falcon gemma gemma2 gemma3 llama olmo2 phi3 qwen2 qwen3",
     ),
-    Fault("rope-wrong-base", {"rope_base": 1000000.0}, SCORES, "falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
+    Fault(
+        "rope-wrong-base", {"rope_base": 1000000.0}, SCORES, "falcon gemma gemma2 llama mistral olmo2 phi3 qwen2 qwen3"
+    ),
     Fault("att-no-scale", {"scale": "none"}, SCORES, f"{TURNED} bloom gpt2 mpt opt {ENCODERS}"),
     Fault("mask-added", {"no_causal": False}, SCORES, ENCODERS),
     Fault("ln-wrong-eps", {"eps": 1e-3}, FIRST, ENCODERS),
     Fault("block-pre-for-post", {"norm_at": "pre"}, SCORES, ENCODERS),
     Fault("gelu-tanh", {"activation": "gelu-tanh"}, "layer 0/norm2/output", ENCODERS),
+    Fault("att-no-scale", {"scale": "none"}, SCORES, "modernbert"),
+    Fault("mask-added", {"no_causal": False}, SCORES, "modernbert"),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, FIRST, "modernbert"),
+    Fault("rope-missing", UNTURNED | {"local_rope_base": None}, SCORES, "modernbert"),
+    Fault("rope-half-split", {"rope_layout": "interleaved"}, SCORES, "modernbert"),
+    Fault("rope-one-base", {"local_rope_base": None}, SECOND, "modernbert"),
+    Fault("first-norm-added", {"no_first_norm": False}, SCORES, "modernbert"),
+    Fault("mask-missing", {"window": None}, SECOND, "modernbert"),
+    Fault("window-off-by-one", {"window": 2}, SECOND, "modernbert"),
+    Fault("window-in-all-layers", {"window_layers": None}, SCORES, "modernbert"),
+    Fault("gelu-silu", {"activation": "swiglu"}, FFN, "modernbert"),
     Fault("att-no-scale", {"scale": "none"}, SCORES, SEEING),
     Fault("mask-added", {"no_causal": False}, SCORES, SEEING),
     Fault("ln-wrong-eps", {"eps": 1e-3}, SCORES, SEEING),
@@ -57,7 +79,10 @@ FAULTS = (
     Fault("gelu-tanh", {"activation": "gelu-tanh"}, FFN, SEEING),
     Fault("emb-types-all-first", {"token_types": None}, FIRST, "bert bert_bare"),
     Fault(
-        "mask-missing", {"no_causal": True}, SCORES, "bloom falcon gemma gpt2 gpt_neox llama mpt opt phi3 qwen2 qwen3"
+        "mask-missing",
+        {"no_causal": True},
+        SCORES,
+        "bloom falcon gemma gpt2 gpt_neox llama mpt olmo2 opt phi3 qwen2 qwen3",
     ),
     Fault("ln-wrong-eps", {"eps": 1e-3}, SCORES, f"{TURNED} gpt2 mpt opt"),
     Fault("norm-layer-for-rms", {"norm": "layer"}, SCORES, GATED),
@@ -65,13 +90,33 @@ FAULTS = (
     Fault("window-missing", {"window": None}, SCORES, "gemma2 gemma3 mistral"),
     Fault("window-off-by-one", {"window": 4}, SCORES, "gemma2 gemma3 mistral"),
     Fault("experts-not-renormalised", {"experts_no_renormalise": True}, FFN, "mixtral qwen3_moe"),
+    Fault("experts-not-renormalised", {"experts_no_renormalise": True}, "final norm/output", "deepseek_v3"),
+    Fault("rope-missing", UNTURNED, SCORES, "deepseek_v2"),
+    Fault("rope-half-split", {"rope_layout": "half"}, SCORES, LATENT),
+    Fault("rope-wrong-base", {"rope_base": 1000000.0}, SCORES, LATENT),
+    Fault("att-no-scale", {"scale": "none"}, SCORES, LATENT),
+    Fault("mask-missing", {"no_causal": True}, SCORES, LATENT),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, SCORES, LATENT),
+    Fault("norm-layer-for-rms", {"norm": "layer"}, SCORES, LATENT),
+    Fault("gelu-silu", {"activation": "geglu"}, FFN, LATENT),
     Fault("softcap-missing", {"softcap": None}, SCORES, "gemma2"),
     Fault("softcap-missing", {"final_softcap": None}, "logits", "gemma2"),
     Fault("scale-embedding-missing", {"scale_embedding": False}, "embedding/output", "gemma gemma2 gemma3"),
     Fault("block-not-parallel", {"parallel": False}, FFN, "falcon gpt_neox"),
-    Fault("gelu-silu", {"activation": "geglu"}, FFN, "llama mistral phi3 qwen2 qwen3"),
+    Fault("gelu-silu", {"activation": "geglu"}, FFN, "llama mistral olmo2 phi3 qwen2 qwen3"),
+    Fault("block-pre-for-after", {"norm_at": "pre"}, SCORES, "olmo2"),
     Fault("gelu-tanh", {"activation": "geglu"}, FFN, "gemma gemma2 gemma3"),
     Fault("gelu-tanh", {"activation": "gelu"}, FFN, "bloom gpt2"),
+    Fault("rope-scaling-missing", UNSCALED, SCORES, "gpt_oss llama3"),
+    Fault("att-no-scale", {"scale": "none"}, SCORES, "gpt_oss"),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, SCORES, "gpt_oss"),
+    Fault("rope-missing", UNTURNED | UNSCALED, SCORES, "gpt_oss"),
+    Fault("rope-half-split", {"rope_layout": "interleaved"}, SCORES, "gpt_oss"),
+    Fault("norm-layer-for-rms", {"norm": "layer"}, SCORES, "gpt_oss"),
+    Fault("window-missing", {"window": None}, SCORES, "gpt_oss"),
+    Fault("window-off-by-one", {"window": 4}, SCORES, "gpt_oss"),
+    Fault("window-in-all-layers", {"window_layers": None}, SECOND, "gpt_oss"),
+    Fault("experts-not-renormalised", {"experts_no_renormalise": True}, FFN, "gpt_oss"),
     Fault("t5-scaled", {"scale": "default"}, READ, "t5 t5_gated"),
     Fault("ln-wrong-eps", {"eps": 1e-3}, READ, "t5 t5_gated bart"),
     Fault("att-no-scale", {"scale": "none"}, READ, "bart marian"),
@@ -127,26 +172,88 @@ def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
 
 
-def rewritten(folder: Path, model: str, change: Any) -> Path:
-    """A copy of a checkpoint whose tensors are other ones."""
-    copy = folder / model
-    shutil.copytree(MODELS / model, copy)
-    data = (copy / "model.safetensors").read_bytes()
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8 : 8 + size])
-    header.pop("__metadata__", None)
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = (8 + size + offset for offset in entry["data_offsets"])
-        tensors[name] = np.frombuffer(data[begin:end], np.float32).reshape(entry["shape"])
-    body, told = b"", {}
-    for name, value in change(tensors).items():
-        raw = np.ascontiguousarray(value, np.float32).tobytes()
-        told[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [len(body), len(body) + len(raw)]}
-        body += raw
-    text = json.dumps(told).encode()
-    (copy / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + body)
-    return copy
+BFLOAT16 = [
+    "rope-missing-llama",
+    "rope-missing-qwen3",
+    "rope-half-split-gemma2",
+    "rope-half-split-phi3",
+    "att-no-scale-falcon",
+    "att-no-scale-bert",
+    "att-no-scale-vit",
+    "mask-added-distilbert",
+    "emb-types-all-first-bert",
+    "mask-missing-bloom",
+    "mask-missing-gpt2",
+    "mask-missing-marian",
+    "norm-layer-for-rms-mistral",
+    "norm-layer-for-rms-t5",
+    "norm-plus-one-missing-gemma3",
+    "window-missing-mistral",
+    "scale-embedding-missing-gemma",
+    "block-not-parallel-gpt_neox",
+]
+"""Faults that are no noise in that type; what a wrong ε changes of these models is."""
+
+
+@pytest.mark.spread(6)
+@pytest.mark.parametrize("name", BFLOAT16)
+def test_a_fault_is_named_and_placed_in_bfloat16(name: str) -> None:
+    """A kernel rounds each value to bfloat16, and its arrays, some of few entries, were widened to float32."""
+    [(fault, model)] = [(f, m) for f, m in PLANTED if f"{f.name}-{m}" == name]
+    dump = returned(computed(model, dtype="bfloat16", **fault.options))
+    marked = marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+    step = next(step for step in marked.steps if step.mistake)
+    assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
+
+
+def test_bfloat16_without_a_fault_is_right() -> None:
+    dump = returned(computed("llama", dtype="bfloat16"))
+    assert marker_of("llama").mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+
+
+def continued(t: ac.Trace, given: dict[tuple[str, str], Any]) -> dict[str, Any]:
+    """The steps of a model that goes on with other values of some of them."""
+    written = write(problem_of(t))
+    values = evaluate(written.roots, written.values, given=given)
+    return {node.path: value for node, value in values.items() if node.op == "step"}
+
+
+IN_PARTS = [
+    (fault, model)
+    for fault, model in PLANTED
+    if f"{fault.name}-{model}"
+    in ["rope-missing-llama", "att-no-scale-gpt2", "mask-missing-bloom", "rope-half-split-falcon"]
+]
+SHOWN = ("attention/weights", "residual2", "logits")
+
+
+def in_layer_1(fault: Fault, model: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The steps of a right model, and of one with a fault in its second layer alone."""
+    right = continued(computed(model), {})
+    at = "layer 0", "residual2"
+    return right, continued(computed(model, **fault.options), {at: right["/".join(at)]})
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize(("fault", "model"), IN_PARTS, ids=[f"{f.name}-{m}" for f, m in IN_PARTS])
+class TestAFaultInAPart:
+    def test_one_layer(self, fault: Fault, model: str) -> None:
+        right, wrong = in_layer_1(fault, model)
+        shown = {key: (right if "layer 0" in key else wrong)[key] for key in right if key.endswith(SHOWN)}
+        marked = marker_of(model).mark(from_python(shown))
+        at = "layer 1/attention/weights"
+        assert (marked.first_wrong, marked[at].mistake) == (at, fault.name)
+
+    def test_one_head(self, fault: Fault, model: str) -> None:
+        """No rule says what a fault is in one head; it is what the step would be with it, in that head."""
+        right, wrong = in_layer_1(fault, model)
+        at = "layer 1/attention/weights"
+        mixed = right[at].copy()
+        mixed[-1] = wrong[at][-1]
+        ported = continued(computed(model), {("layer 1/attention", "weights"): mixed})
+        marked = marker_of(model).mark(from_python({key: ported[key] for key in right if key.endswith(SHOWN)}))
+        assert (marked.first_wrong, marked[at].mistake) == (at, fault.name)
+        assert marked[at].finding.says.endswith(f"in head {len(mixed) - 1} alone")
 
 
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
@@ -162,6 +269,50 @@ def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     assert marked[SCORES].mistake == "weights-of-another-layer"
 
 
+def nothing(tensors: dict[str, Any], end: str) -> dict[str, Any]:
+    """The tensors whose names end so, as if there were none: a bias of 0, a sink that takes nothing."""
+    return {name: value * 0 - (1e30 if end == "sinks" else 0) for name, value in tensors.items() if name.endswith(end)}
+
+
+def up_first(tensors: dict[str, Any], end: str) -> dict[str, Any]:
+    """The columns of gates and of what they are for exchanged."""
+    held = {name: value for name, value in tensors.items() if end in name}
+    return {
+        name: np.stack([value[..., 1::2], value[..., ::2]], -1).reshape(value.shape) for name, value in held.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("end", "change", "at", "mistake"),
+    [
+        ("sinks", nothing, SCORES, "sink-missing"),
+        ("q_proj.bias", nothing, SCORES, "bias-missing"),
+        ("router.bias", nothing, FFN, "bias-missing"),
+        ("gate_up_proj_bias", nothing, FFN, "bias-missing"),
+        ("down_proj_bias", nothing, FFN, "bias-missing"),
+        ("gate_up_proj", up_first, FFN, "gate-up-swapped"),
+    ],
+)
+def test_a_tensor_that_is_left_out_or_misread_is_told(
+    tmp_path: Path, end: str, change: Any, at: str, mistake: str
+) -> None:
+    port = ac.load(rewritten(tmp_path, "gpt_oss", lambda tensors: tensors | change(tensors, end)))
+    marked = marker_of("gpt_oss").mark(from_python(returned(port(IDS))))
+    step = next(step for step in marked.steps if step.mistake)
+    assert (marked.first_wrong, step.name, step.mistake) == (at, at, mistake)
+
+
+def test_parts_that_are_not_kept_within_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setitem(CLAMPED, "swiglu-clamped", 1000)
+        dump = returned(computed("gpt_oss", dtype="float32"))
+    marked = marker_of("gpt_oss").mark(from_python(dump))
+    assert (marked.first_wrong, marked.steps[[s.name for s in marked.steps].index(FFN)].mistake) == (
+        FFN,
+        "gate-not-clamped",
+    )
+
+
 def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
     def tied(tensors: dict[str, Any]) -> dict[str, Any]:
         return tensors | {"lm_head.weight": tensors["model.embed_tokens.weight"]}
@@ -170,6 +321,31 @@ def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
     marked = ac.load(MODELS / "qwen2")(IDS).check(returned(port(IDS)))
     assert marked.first_wrong == "logits"
     assert marked["logits"].mistake == "untied-head"
+
+
+def test_what_a_model_returns_is_checked_as_it_is() -> None:
+    """As transformers returns it: a batch of one, and tuples of what each layer has."""
+    m = ac.load(MODELS / "llama")
+    t = m(np.array([IDS]))
+    given: dict[str, Any] = {
+        "logits": t["logits"][None],
+        "hidden_states": tuple(state[None] for state in t["hidden"]),
+        "attentions": tuple(t[f"layer {i}/attention/weights"][None] for i in range(2)),
+    }
+    marked = t.check(given)
+    assert marked
+    assert len(marked.steps) == 6
+    given["attentions"] = tuple(2 * weights for weights in given["attentions"])
+    assert t.check(given).first_wrong == "layer 0/attention/weights"
+    with pytest.raises(InputError, match="one text is computed at a time"):
+        m([IDS, IDS])
+
+
+def test_traces_are_compared() -> None:
+    t = ac.load(MODELS / "llama")(IDS)
+    assert ac.compare(t, {step.key: step.value for step in t.steps})
+    other = ac.load(MODELS / "llama")(IDS, eps=1e-3)
+    assert ac.compare(other, t).first_wrong == "layer 0/norm1/root_mean_square"
 
 
 def test_modules_are_known_by_their_names() -> None:
@@ -295,6 +471,14 @@ def test_a_head_without_its_layer_is_told() -> None:
     W, b = (t.inputs[name].value for name in ("embedding/table", "logits/bias"))
     marked = t.check({"logits": t["hidden"][-1] @ W.T + b})
     assert marked["logits"].mistake == "head-layer-missing"
+
+
+def test_the_document_has_their_numbers() -> None:
+    told = Path(__file__).parents[2].joinpath("docs", "porting.md").read_text(encoding="utf-8")
+    ported = {model for _, model in PLANTED}
+    assert f"{len(PLANTED)} faults, each planted in a port of one of {len(ported)} checkpoints" in told
+    kinds = [path for path in FOLDER.glob("*.toml") if path.stem != EVERY]
+    assert f"checkpoints of the {len(kinds)} architectures" in told
 
 
 @pytest.mark.thorough

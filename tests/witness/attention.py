@@ -201,16 +201,19 @@ def multihead(
     offset = rest.pop("norm_offset", 0)
     names = ("bq", "bk", "bv", "context")
     made = qkv(x, wq, wk, wv, **{name: rest.pop(name) for name in names if name in rest})
-    split = {
-        name: [[row[h * len(row) // count : (h + 1) * len(row) // count] for row in made[name]] for h in range(count)]
+    over = rest.pop("qk_norm_over", "head") if rest.pop("qk_norm", False) else ""
+
+    def sized(rows: Matrix, name: str) -> Matrix:
+        return [normalised(row, norm, eps, gains[name], shifts[name], offset) for row in rows]
+
+    plain = {name: sized(made[name], name) if over == "all" and name in "qk" else made[name] for name in "qkv"}
+    split: Values = {
+        name: [[row[h * len(row) // count : (h + 1) * len(row) // count] for row in plain[name]] for h in range(count)]
         for name, count in (("q", heads), ("k", kv_heads or heads), ("v", kv_heads or heads))
     }
     own = dict(split)
-    if rest.pop("qk_norm", False):
-        for name in "qk":
-            own[name] = [
-                [normalised(row, norm, eps, gains[name], shifts[name], offset) for row in head] for head in split[name]
-            ]
+    if over == "head":
+        own |= {name: [sized(head, name) for head in split[name]] for name in "qk"}
     found = attention(own["q"], own["k"], own["v"], **rest)
     joined = [[entry for head in found["output"] for entry in head[i]] for i in range(len(x))]
     return (
@@ -271,12 +274,15 @@ def latent_attention(
 
     asked, latent = narrow(wdq, q_gamma), narrow(wdkv, kv_gamma)
     places = rules.pop("rope_positions", None) or list(range(len(x)))
-    turned_key = rope(times(x, wkr), places)["rotated"]
+    turning = {name.removeprefix("rope_"): rules.pop(name) for name in list(rules) if name.startswith("rope_")}
+    sharpness = (0.1 * turning.get("mscale_all_dim", 0) * math.log(turning.get("factor", 1)) + 1) ** 2
+    turned_key = rope(times(x, wkr), places, **turning)["rotated"]
     rows: list[list[float]] = [[] for _ in x]
     weights = []
     for h in range(heads):
-        turned_query = rope(columns(times(asked, wqr), h, heads), places)["rotated"]
+        turned_query = rope(columns(times(asked, wqr), h, heads), places, **turning)["rotated"]
         query = [[*a, *b] for a, b in zip(columns(times(asked, wuq), h, heads), turned_query, strict=True)]
+        query = [[sharpness * e for e in row] for row in query]
         key = [[*a, *b] for a, b in zip(columns(times(latent, wuk), h, heads), turned_key, strict=True)]
         found = attention(query, key, columns(times(latent, wuv), h, heads), **rules)
         weights.append(found["weights"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import Any
 
 from witness.attention import multihead, projected
@@ -104,6 +104,7 @@ def activation(x: Any, kind: str = "relu", alpha: float | None = None) -> Values
 
 
 GATED = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh", "reglu": "relu", "glu": "sigmoid"}
+GATED["swiglu-clamped"] = "gelu-sigmoid"
 
 
 def ffn(
@@ -118,15 +119,15 @@ def ffn(
 ) -> Values:
     assert w2 is not None
     kind = GATED.get(activation, activation)
+    clamped = activation == "swiglu-clamped"
     hidden = projected(x, w1, b1)
     alpha = {"leaky-relu": 0.01, "elu": 1.0}.get(kind, 0.0)
-    activated = entrywise(hidden, lambda e: ACTIVATIONS[kind](e, alpha))
+    activated = entrywise(hidden, lambda e: ACTIVATIONS[kind](min(e, 7.0) if clamped else e, alpha))
     found = {"hidden": hidden, "activated": activated}
     if w3 is not None:
         found["linear"] = projected(x, w3, b3)
-        activated = [
-            [a * e for a, e in zip(*rows, strict=True)] for rows in zip(activated, found["linear"], strict=True)
-        ]
+        passed = entrywise(found["linear"], lambda e: min(max(e, -7.0), 7.0) + 1 if clamped else e)
+        activated = [[a * e for a, e in zip(*rows, strict=True)] for rows in zip(activated, passed, strict=True)]
         found["gated"] = activated
     return found | {"output": projected(activated, w2, b2)}
 
@@ -322,13 +323,26 @@ def experts(
     routed_scale: float = 1,
     capacity: int | None = None,
     activation: str = "swiglu",
+    groups: int = 1,
+    top_groups: int = 1,
+    group_by: str = "best",
     **given: Any,
 ) -> Values:
     """Token by token: only the experts that were chosen are asked."""
-    logits = times(x, router)
+
+    def asked(row: list[float]) -> list[int]:
+        """The experts that are chosen for a token: of the best groups, if there are any."""
+        size, correction = count // groups, given.get("correction", [0.0] * count)
+        ranked = [p + c for p, c in zip(row, correction, strict=True)]
+        best = [sorted(ranked[g * size : (g + 1) * size])[::-1] for g in range(groups)]
+        worth = [math.fsum(own[: 1 if group_by == "best" else 2]) for own in best]
+        open_ = sorted(range(groups), key=lambda g: -worth[g])[:top_groups]
+        return sorted((e for e in range(count) if e // size in open_), key=lambda e: -ranked[e])[:top]
+
+    logits = projected(x, router, given.get("router_bias"))
     count = len(router[0])
     likely = [shares(row) if scoring == "softmax" else [sigma(e) for e in row] for row in logits]
-    chosen = [sorted(range(count), key=[-p for p in row].__getitem__)[:top] for row in likely]
+    chosen = [asked(row) for row in likely]
     taken = [[p if e in own else 0.0 for e, p in enumerate(row)] for row, own in zip(likely, chosen, strict=True)]
     load, gates, rows = [0] * count, [], []
     for row, theirs, token in zip(likely, chosen, x, strict=True):
@@ -445,8 +459,8 @@ def decoder_only(
 
 def _rules(given: Values) -> Values:
     names = ("causal", "mask", "mask_kind", "padding", "memory_mask", "memory_mask_kind", "memory_padding")
-    more = ("bias", "causal_align", "window", "scale", "softcap", "mask_before_scale", "max_distance", "qk_norm")
-    found = (*names, *more, *JOINING)
+    more = ("bias", "causal_align", "window", "scale", "softcap", "mask_before_scale", "max_distance")
+    found = (*names, *more, "qk_norm", "qk_norm_over", *JOINING)
     return {name: value for name, value in given.items() if name in found or name.startswith("rope")}
 
 
@@ -622,7 +636,61 @@ def quantize(
     return known
 
 
+def bpe(corpus: str, merges: int = 3, encode: str = "", end_of_word: bool = False) -> Values:
+    """Words as lists of tokens that are text, as in the paper's algorithm; ids are looked up in the end."""
+    often: dict[str, int] = {}
+    for word in corpus.split():
+        letters, _, number = word.partition(":")
+        often[letters] = often.get(letters, 0) + int(number or 1)
+    tokens = [*sorted({*"".join(often)}), *["</w>"] * end_of_word]
+    size = len(tokens) + merges
+
+    def spelled(words: Sequence[str]) -> list[list[str]]:
+        return [[*word, *["</w>"] * end_of_word] for word in words]
+
+    def ids(words: list[list[str]], longest: int) -> list[list[int]]:
+        return [[*map(tokens.index, word), *[size] * (longest - len(word))] for word in words]
+
+    def joined(words: list[list[str]], a: str, b: str) -> list[list[str]]:
+        found = []
+        for word in words:
+            made: list[str] = []
+            for each in word:
+                if made and (made[-1], each) == (a, b):
+                    made[-1] += each
+                else:
+                    made.append(each)
+            found.append(made)
+        return found
+
+    words, length = spelled([*often]), max(map(len, spelled([*often]))) + 1
+    found: Values = {"letters": ids(words, length), "counts": [*often.values()]}
+    chosen: list[tuple[str, str]] = []
+    for merge in range(merges):
+        table = [[0] * size for _ in range(size)]
+        for spelling, seen in zip(words, often.values(), strict=True):
+            for a, b in pairwise(spelling):
+                table[tokens.index(a)][tokens.index(b)] += seen
+        most = max(map(max, table))
+        first = next(i for i, line in enumerate(table) if most in line)
+        chosen.append((tokens[first], tokens[table[first].index(most)]))
+        found[f"merge {merge + 1}/pairs"] = table
+        found[f"merge {merge + 1}/chosen"] = [tokens.index(each) for each in chosen[-1]]
+        words = joined(words, *chosen[-1])
+        tokens.append("".join(chosen[-1]))
+        found[f"merge {merge + 1}/words"] = ids(words, length)
+    found["merges"] = [[tokens.index(each) for each in pair] for pair in chosen]
+    words = spelled(encode.split())
+    length = max(map(len, words), default=0) + 1
+    for merge, pair in enumerate(chosen if words else (), 1):
+        found.setdefault("encode/letters", ids(words, length))
+        words = joined(words, *pair)
+        found[f"encode/after_{merge}" if merge < merges else "tokens"] = ids(words, length)
+    return found
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
+    "bpe": bpe,
     "lora": lora,
     "quantize": quantize,
     "groupnorm": groupnorm,

@@ -26,6 +26,7 @@ GIVES = {
     "feed-forward/w1": "feed-forward/hidden",
     "feed-forward/w3": "feed-forward/linear",
     "feed-forward/w2": "feed-forward/output",
+    "experts/router": "feed-forward/logits",
     "experts/w2": "feed-forward/output",
     "embedding/table": "embedding/embeddings",
     "embedding/types": "embedding/types",

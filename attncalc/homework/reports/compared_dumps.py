@@ -11,6 +11,7 @@ from attncalc.common.errors import amount, visible
 from attncalc.homework.dumps import SOUND, Compared, Comparison
 from attncalc.record.numbers import shortest
 from attncalc.render import View, pages_and
+from attncalc.render.csv_ import harmless
 from attncalc.render.page import Block, Heading, Page, Paragraph, Row, Rows, write
 
 FORMATS = pages_and("json", "csv")
@@ -42,8 +43,8 @@ def page(found: Comparison) -> Page:
     others = [one for one in listed if one.finding and one.max_error is not None and one is not first]
     blocks += [Paragraph(f"{_name(one.name)}: {one.finding}") for one in others[:MOST_TOLD]]
     if len(rows) < len(found.arrays):
-        left = len(found.arrays) - len(rows)
-        blocks.append(Paragraph(f"{amount(left, 'array')} more: -f json and -f csv name all of them", "remark"))
+        left = amount(len(found.arrays) - len(rows), "array") + (" more" if rows else "")
+        blocks.append(Paragraph(f"{left}: -f json and -f csv name all of them", "remark"))
     return Page(title, tuple(blocks))
 
 
@@ -120,5 +121,5 @@ def _csv(found: Comparison) -> str:
     writer.writerow(COLUMNS)
     for one in found.arrays:
         numbers = ("" if v is None else shortest(v) for v in (one.max_error, one.relative, one.cosine, one.share))
-        writer.writerow([visible(one.name), one.verdict, *numbers, _place(one), one.finding])
+        writer.writerow([harmless(one.name), one.verdict, *numbers, _place(one), harmless(one.finding)])
     return text.getvalue()

@@ -1,0 +1,193 @@
+"""Checkpoints as they lie about: a right result, or one line that names what is wrong with the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkpoints import IDS, LEFT_OUT, Tensors, bfloat16, computed, rewritten
+from conftest import Run
+
+import attncalc as ac
+from attncalc.common.errors import AttncalcError
+
+Change = Callable[[Tensors], Tensors]
+FIRST, HEAD, NORM = "model.layers.0.", "lm_head.weight", "model.norm.weight"
+EMBED, QUERY, UP = "model.embed_tokens.weight", f"{FIRST}self_attn.q_proj.weight", f"{FIRST}mlp.up_proj.weight"
+TIED = "tie_word_embeddings"
+
+
+def each(convert: Callable[[Any], Any], *, but: str = "none of them") -> Change:
+    """All tensors in another type."""
+    return lambda held: {name: value if but in name else convert(value) for name, value in held.items()}
+
+
+def without(*parts: str) -> Change:
+    """All tensors but those with one of these words in their names."""
+    return lambda held: {name: value for name, value in held.items() if not any(part in name for part in parts)}
+
+
+def half(name: str) -> Change:
+    return lambda held: held | {name: held[name][: len(held[name]) * 3 // 4]}
+
+
+def padded(name: str) -> Change:
+    """Three rows of zeros behind."""
+    return lambda held: held | {name: np.vstack([held[name], np.zeros((3, held[name].shape[1]), np.float32)])}
+
+
+def widened(value: Any) -> Any:
+    return (bfloat16(value).astype(np.uint32) << 16).view(np.float32)
+
+
+def tied(held: Tensors) -> Tensors:
+    return held | {HEAD: held[EMBED]}
+
+
+RIGHT: dict[str, tuple[dict[str, Any], Change]] = {
+    "bfloat16": ({"change": each(bfloat16)}, each(widened)),
+    "bfloat16, its norms in float32": ({"change": each(bfloat16, but="norm")}, each(widened, but="norm")),
+    "bfloat16 in three files": ({"change": each(bfloat16), "shards": 3}, each(widened)),
+    "float16": ({"change": each(np.float16)}, each(lambda value: np.float16(value).astype(np.float32))),
+    "float64": ({"change": each(np.float64)}, dict),
+    "a tied head, not stored": ({"change": without(HEAD), "config": {TIED: True}}, tied),
+    "a tied head that is stored": ({"config": {TIED: True}}, tied),
+    "a head, and nobody says whose": ({"config": {TIED: LEFT_OUT}}, dict),
+    "names without what stands in front": (
+        {"change": lambda held: {name.removeprefix("model."): value for name, value in held.items()}},
+        dict,
+    ),
+    "a longer vocabulary": (
+        {"change": lambda held: padded(EMBED)(padded(HEAD)(held)), "config": {"vocab_size": 20}},
+        lambda held: padded(EMBED)(padded(HEAD)(held)),
+    ),
+    "a buffer that is no weight": (
+        {"change": lambda held: held | {f"{FIRST}self_attn.rotary_emb.inv_freq": np.zeros(2, np.float32)}},
+        dict,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_checkpoint_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
+    how, plain = RIGHT[name]
+    (tmp_path / "plain").mkdir()
+    rows = {"vocab_size": 20} if "longer" in name else {}
+    wanted = computed("llama", rewritten(tmp_path / "plain", "llama", plain, config=rows))
+    found = rewritten(tmp_path, "llama", **how)
+    np.testing.assert_array_equal(computed("llama", found)["logits"], wanted["logits"])
+    width = 8 if name == "float64" else 2 if "float16" in name else 4
+    assert ac.load(found).info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * width  # layers, keys and values, 4 entries
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no head": ({"change": without(HEAD), "config": {TIED: False}}, f'"{HEAD}" is missing'),
+    "no matrix": ({"change": without(QUERY)}, f'"{QUERY}" is missing'),
+    "no embeddings": ({"change": without(EMBED)}, f'"{EMBED}" is missing'),
+    "no gain": ({"change": without(f"{FIRST}input_layernorm")}, f'"{FIRST}input_layernorm.weight" is missing'),
+    "no last norm": ({"change": without(NORM)}, f'"{NORM}" is missing'),
+    "no layer 1": ({"change": without("layers.1.")}, '"model.layers.1.self_attn.q_proj.weight", "model.layers.1.'),
+    "one too many": (
+        {"change": lambda held: held | {"model.extra.weight": held[NORM]}},
+        '"model.extra.weight" is in no place of llama',
+    ),
+    "one twice": ({"change": lambda held: held | {"norm.weight": held[NORM]}}, '"norm.weight" is in no place'),
+    "a layer too many": ({"config": {"num_hidden_layers": 1}}, "are in no place of llama"),
+    "a narrow matrix": ({"change": half(QUERY)}, f'"{QUERY}" is 6 × 8, but config.json (2 heads of 4) asks for 8'),
+    "a turned matrix": (
+        {"change": lambda held: held | {UP: held[UP].T}},
+        f'"{UP}" is 8 × 12, but config.json (hidden_size) asks for 8 in place of 12',
+    ),
+    "a wide network": (
+        {"change": half(UP)},
+        f'"{UP}" is 9 × 8, but "{FIRST}mlp.gate_proj.weight" asks for 12 in place of 9',
+    ),
+    "a short gain": ({"change": half(NORM)}, f'"{NORM}" is 6, but config.json (hidden_size) asks for 8'),
+    "a gain of two axes": (
+        {"change": lambda held: held | {NORM: held[NORM][:, None]}},
+        f'"{NORM}" is 8 × 1, where 1 axis',
+    ),
+    "a number for a table": (
+        {"change": lambda held: held | {EMBED: held[EMBED][0, 0]}},
+        f'"{EMBED}" is a single number, where 2 axes',
+    ),
+    "an empty table": ({"change": lambda held: held | {EMBED: held[EMBED][:0]}}, f'"{EMBED}" is 0 × 8, but config'),
+    "words in the head alone": ({"change": padded(HEAD)}, f'"{HEAD}" is 20 × 8, but config.json (vocab_size)'),
+    "another vocabulary": ({"config": {"vocab_size": 1000}}, "(vocab_size) asks for 1000 in place of 17"),
+    "another width": ({"config": {"hidden_size": 16}}, "(hidden_size) asks for 16 in place of 8"),
+    "other heads": ({"config": {"num_attention_heads": 3}}, "(3 heads of 4) asks for 12 in place of 8"),
+    "other groups": ({"config": {"num_key_value_heads": 2}}, "(2 heads of 4) asks for 8 in place of 4"),
+    "no heads": ({"config": {"num_attention_heads": 0}}, "heads must be at least 1"),
+    "heads in words": ({"config": {"num_attention_heads": "two"}}, "num_attention_heads = two is not a number"),
+    "a list for a number": ({"config": {"rms_norm_eps": [1e-5]}}, "rms_norm_eps = [1e-05] is not a number"),
+    "a rotation in words": ({"config": {"rope_parameters": "linear"}}, "rope_parameters = linear is not an object"),
+    "a scaling in a list": ({"config": {"rope_scaling": [1]}}, "rope_scaling = [1] is not an object"),
+    "a tie in words": ({"config": {TIED: "yes"}}, f"{TIED} = yes is neither true nor false"),
+    "layers in words": ({"config": {"num_hidden_layers": True}}, "not a number of layers"),
+    "no kind": ({"config": {"model_type": LEFT_OUT}}, "no model_type"),
+    "code of its own": ({"config": {"auto_map": {"AutoModel": "modeling.Model"}}}, "auto_map asks for code"),
+    "the configuration of GPT-2": ({"of": "gpt2"}, "are in no place of gpt2"),
+    "the configuration of BERT": ({"of": "bert"}, "are in no place of bert"),
+    "the configuration of Gemma": ({"of": "gemma"}, "(2 heads of 6) asks for 12 in place of 8"),
+    "a weight that is no number": ({"change": lambda held: held | {NORM: held[NORM] * np.nan}}, "not a finite number"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_with_a_checkpoint_is_a_line(tmp_path: Path, name: str) -> None:
+    how, said = WRONG[name]
+    with pytest.raises(AttncalcError) as found:
+        ac.load(rewritten(tmp_path, "llama", **how))(IDS)
+    assert said in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+def test_an_expert_too_few_is_told(tmp_path: Path) -> None:
+    with pytest.raises(AttncalcError, match=r"\(num_local_experts\) asks for 4 in place of 3"):
+        ac.load(rewritten(tmp_path, "mixtral", without("experts.3.")))
+
+
+def cut(folder: Path) -> None:
+    last = max(folder.glob("*.safetensors"))
+    last.write_bytes(last.read_bytes()[:-10])
+
+
+def in_a_folder(folder: Path) -> None:
+    max(folder.glob("*.safetensors")).unlink()
+    (folder / "model.safetensors").mkdir()
+
+
+BROKEN: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "cut": (cut, "lies outside the file: "),
+    "gone": (lambda folder: max(folder.glob("*.safetensors")).unlink(), "copy all files of the checkpoint"),
+    "empty": (lambda folder: max(folder.glob("*.safetensors")).write_bytes(b""), "is empty"),
+    "a folder": (in_a_folder, ""),
+    "a pointer": (
+        lambda folder: max(folder.glob("*.safetensors")).write_text("version https://git-lfs.github.com/spec/v1\n"),
+        "is not a safetensors file",
+    ),
+    "no configuration": (lambda folder: (folder / "config.json").write_text(""), "config.json is empty"),
+    "a list": (lambda folder: (folder / "config.json").write_text("[]"), "config.json is not an object"),
+}
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("how", BROKEN)
+def test_broken_files_are_told_by_name(run: Run, tmp_path: Path, how: str, shards: int) -> None:
+    folder = rewritten(tmp_path, "llama", shards=shards)
+    harm, said = BROKEN[how]
+    harm(folder)
+    done = run("model", folder, "3,1,4")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.count("\n") <= 2
+
+
+def test_pickles_stay_closed(run: Run, tmp_path: Path) -> None:
+    folder = rewritten(tmp_path, "llama")
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert "pytorch_model.bin is a pickle, which is never opened" in run("model", folder, "3,1,4").stderr
