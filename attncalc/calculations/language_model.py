@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
-from attncalc.calculations.attention_options import DEFAULTS, Rotation
+from attncalc.calculations.attention_options import DEFAULTS, Rotation, Rules, Turning
 from attncalc.calculations.conditions import spot
-from attncalc.calculations.experts import experts
+from attncalc.calculations.experts import AS_MIXTRAL, Routing, experts
+from attncalc.calculations.latent_attention import AXES, latent_attention, through_latents
 from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.losses import cross_entropy, next_token_loss
 from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
@@ -35,7 +36,6 @@ from attncalc.calculations.transformer_blocks import (
 )
 from attncalc.common.errors import DomainError, OptionError
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
@@ -64,22 +64,33 @@ def path_of(name: str) -> str:
     return f"{'feed-forward' if name[1:].isdigit() else 'attention'}/{name}"
 
 
-class Routing(NamedTuple):
-    """How tokens are sent to experts, where the layers have any in place of a feed-forward network."""
-
-    top: Annotated[int, "how many experts a token is sent to", AT_LEAST_1] = 2
-    no_renormalise: Annotated[bool, "the gates are the probabilities of those chosen, as they are"] = False
-
-
-AS_MIXTRAL = Routing()
 EXPERTS = {
     "router": weight("d_model e", "W_R", "the router: a column for each expert"),
     "w1": weight("e d_model d_ff", "W_1", "the experts' first weights (up), one matrix for each"),
     "w2": weight("e d_ff d_model", "W_2", "the experts' second weights (back down)"),
     "w3": weight("e d_model d_ff", "W_3", "the weights of the parts that the activation gates"),
+    "b1": weight("e d_ff", "b_1", "the first layers' biases"),
+    "b2": weight("e d_model", "b_2", "the second layers'"),
+    "b3": weight("e d_ff", "b_3", "those of the parts that the activation gates"),
+    "router_bias": weight("e", "b_router", "the router's bias"),
+    "shared_w1": weight("d_model s", "S_1", "the first weights of an expert that every token meets"),
+    "shared_w2": weight("s d_model", "S_2", "its second weights"),
+    "shared_w3": weight("d_model s", "S_3", "its weights of the part that is gated"),
+    "correction": weight("e", "c_R", "what is added to the probabilities where experts are ranked, and only there"),
 }
+BESIDE = {"W_3": "w3", "b_1": "b1", "b_2": "b2", "b_3": "b3", "b_router": "router_bias", "c_R": "correction"}
+BESIDE |= {f"S_{i}": f"shared_w{i}" for i in (1, 2, 3)}
+"""What experts may have besides, by the names of their parameters."""
+LATENT = {
+    name: weight(axes, declared.symbol, declared.help)
+    for name, axes in AXES.items()
+    if name != "wo" and (declared := latent_attention.operand(name)) is not None
+}
+REPLACED = ("feed-forward/w1", "feed-forward/w2", "attention/wq", "attention/wk", "attention/wv")
+"""What a layer does without that has experts, or attends through a latent."""
 LAYER = {path_of(name): declared for name, declared in ENCODER.items()}
-LAYER |= {path: LAYER[path]._replace(required=False) for path in ("feed-forward/w1", "feed-forward/w2")}
+LAYER |= {path: LAYER[path]._replace(required=False) for path in REPLACED}
+LAYER |= {f"attention/{name}": declared for name, declared in LATENT.items()}
 LAYER |= {f"experts/{name}": declared for name, declared in EXPERTS.items()}
 DECODER_LAYER = {path_of(name): declared for name, declared in DECODER.items()}
 PLACED = {
@@ -123,8 +134,8 @@ def _check_padding(values: Mapping[str, Any]) -> None:
 
 def _with_the_next(trace: Trace) -> Trace:
     """The trace with what is told of the whole: how long vectors are in each layer, and the likeliest next tokens."""
-    options = options_of(trace)
-    if trace.calculation != "model":
+    options, asked = options_of(trace), trace.mode.asked
+    if trace.calculation != "model" or asked in ("", "result") or asked in trace:
         return trace
     told = [*_layers_told(trace)]
     if not (options["no_causal"] or options["no_head"] or options["kind"] == "vision"):
@@ -238,6 +249,7 @@ def model(
     ] = None,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
     scale_logits: Annotated[bool, "divide the last vectors by √d_model before they are compared with words"] = False,
+    no_first_norm: Annotated[bool, "the first attention has no norm in front: the embeddings have one already"] = False,
     window_layers: Annotated[tuple[int, ...] | None, "the layers that --window is for, counted from 0 (all)"] = None,
     local_rope_base: Annotated[float | None, "the base of the turns in those layers, without scaling", ABOVE_0] = None,
     final_softcap: Annotated[float | None, "logits are squeezed into −C … C: C·tanh(logit/C)", ABOVE_0] = None,
@@ -281,7 +293,10 @@ def model(
                 x = _last_norm(x, "norm", held["norm/gamma"], held["norm/beta"], design.style)
         sights = [_sight(i, window_layers, attending, rotation, local_rope_base) for i in range(len(stack))]
         seen = [sight._replace(causal=causal, B=bias) for sight in sights]
-        states = [x, *_through_all(x, memory, stack, design, seen, routing)]
+        states = [
+            x,
+            *_through_all(x, memory, stack, _designs(design, len(stack), no_first_norm=no_first_norm), seen, routing),
+        ]
         for norms in last:
             states[-1] = _last_norm(states[-1], "final norm", norms["gamma"], norms["beta"], design.style)
         return states
@@ -335,7 +350,8 @@ def _given(tokens: Node | None, X: Node | None, E: Node | None, *, vision: bool)
         what = ("looks at images", "text") if vision else ("reads text", "an image")
         raise OptionError(f"this model {what[0]}, and {what[1]} was given")
     if given is None:
-        raise OptionError(f"model needs {'an image' if vision else 'tokens'}, and none was given")
+        mend = "" if vision else "give their ids: 1,2,3; --info tells what the checkpoint is, without any"
+        raise OptionError(f"model needs {'an image' if vision else 'tokens'}, and none was given", hint=mend)
     if E is None and not vision:
         raise OptionError("model needs embedding/table, a row for each token of the vocabulary")
     return given
@@ -366,16 +382,21 @@ def _with_table(weights: Weights, first: Weights) -> Weights:
     return {**weights, name: first[name]} if weights[name] is None else weights
 
 
+def _designs(design: Design, layers: int, *, no_first_norm: bool) -> list[Design]:
+    """What each layer is like: all alike but for the first, whose attention may have no norm."""
+    return [design._replace(bare=(1,)) if no_first_norm and i == 0 else design for i in range(layers)]
+
+
 def _through_all(
     x: Node,
     memory: Node | None,
     stack: tuple[Weights, ...],
-    design: Design,
+    designs: Sequence[Design],
     sights: Sequence[Sight],
     routing: Routing,
 ) -> Iterator[Node]:
     """The tokens behind each layer of a stack."""
-    for i, (weights, sight) in enumerate(zip(stack, sights, strict=True)):
+    for i, (weights, design, sight) in enumerate(zip(stack, designs, sights, strict=True)):
         with group(f"layer {i}"):
             x = _through(x, memory, _with_table(weights, stack[0]), design, sight, routing)
         yield x
@@ -386,7 +407,8 @@ def _through(x: Node, memory: Node | None, held: Weights, design: Design, sight:
     weights = {name: held[path_of(name)] for name in (ENCODER if memory is None else DECODER)}
     if memory is not None:
         return decoder_layer(x, memory, weights, design, sight, name="attention")
-    return encoder_layer(x, weights, design, sight, "attention", _routed(held, design.activation, routing))
+    processed, attended = _routed(held, design.activation, routing), _through_latents(held, sight)
+    return encoder_layer(x, weights, design, sight, "attention", processed, attended)
 
 
 def _first(start: int | None, E: Node | None) -> Node:
@@ -402,16 +424,35 @@ def _first(start: int | None, E: Node | None) -> Node:
 
 def _routed(weights: Weights, activation: str, routing: Routing) -> Part | None:
     """The experts of a layer, None where it has a feed-forward network."""
-    router, *held = (weights[f"experts/{name}"] for name in EXPERTS)
-    if router is None:
+    held = {name: weights[f"experts/{name}"] for name in EXPERTS}
+    if held["router"] is None:
         return None
 
     def part(x: Node) -> Node:
         with group("feed-forward"):
-            found: Node = experts.graph(x, router, *held[:2], W_3=held[2], activation=activation, **routing._asdict())[
-                0
-            ]
+            found: Node = experts.graph(
+                x,
+                *(held[name] for name in ("router", "w1", "w2")),
+                **{parameter: held[name] for parameter, name in BESIDE.items()},
+                routing=routing,
+                activation=activation,
+            )[0]
         return found
+
+    return part
+
+
+def _through_latents(held: Weights, sight: Sight) -> Part | None:
+    """The attention of a layer whose keys and values come from a latent, None where it has keys of its own."""
+    weights = {name: held[f"attention/{name}"] for name in AXES}
+    if weights["wdkv"] is None:
+        return None
+    rules = Rules(causal=sight.causal, padding=sight.padding, scale=sight.attending.scale)
+
+    def part(x: Node) -> Node:
+        with group("attention"):
+            turning = Turning(sight.P, sight.rotation, sight.attending.rope)
+            return through_latents(x, weights, sight.M, rules, turning).result
 
     return part
 

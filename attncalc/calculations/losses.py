@@ -157,7 +157,7 @@ def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = Fals
         p = step("probabilities", given, "used as given: they sum to 1 already")
         logs = log_to(base, p)
     else:
-        p = step("probabilities", softmax(given), "each row of scores becomes a row of probabilities that sum to 1")
+        p = step("probabilities", softmax(given), "scores become probabilities that sum to 1 over the classes")
         direct = log_softmax(given, p)
         logs = safely(log_to(base, p), direct if base == "e" else direct / log(as_node(int(base))), p)
     return step("log_probabilities", logs, "0 for a certain class, far below 0 for one that the model thinks unlikely")

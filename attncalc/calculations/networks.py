@@ -115,7 +115,7 @@ def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[N
     new = {}
     for weights in sorted(gradients, key=lambda weights: weights.args["name"][1:]):  # w1, b1, w2, …
         name = weights.args["name"]
-        why = "a step against the gradient, which points where the loss rises"
+        why = f"{weights.args['symbol']} goes a step against its gradient, which points where the loss rises"
         new[name] = step(
             f"new_{name}",
             weights - constant(lr, "lr") * gradients[weights],

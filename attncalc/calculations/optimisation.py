@@ -137,11 +137,14 @@ def _muon(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
 def _newton_schulz(x: Node, k: int) -> Node:
     """One iteration: a·X − b·XXᵀX + c·(XXᵀ)²X, which changes the singular values of X and none of its directions."""
     short, again = x.names[-2], "j"  # the rows once more
-    gram = step(f"gram_{k}", x @ rename(x, short, again).T, "how far the rows overlap: I, once they are orthonormal")
-    cube = step(f"cube_{k}", gram @ rename(x, short, again), "X with the cubes of its singular values")
+    name = x.args["symbol"]
+    why = f"how far the rows of {name} overlap: I, once they are orthonormal"
+    gram = step(f"gram_{k}", x @ rename(x, short, again).T, why)
+    cube = step(f"cube_{k}", gram @ rename(x, short, again), f"{name} with the cubes of its singular values")
     fifth = gram @ rename(cube, short, again)
     a, b, c = (constant(number, letter) for letter, number in QUINTIC.items())
     why = "each singular value s becomes a·s − b·s³ + c·s⁵, steep at 0, so small ones soon grow; the directions stay"
+    why = why if k == 1 else f"the same curve again, for the singular values of {name}"
     return step(f"iterate_{k}", a * x - b * cube + c * fifth, why, symbol=f"X_{k}")
 
 

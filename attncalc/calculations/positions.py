@@ -209,8 +209,16 @@ def attention_factor(rotation: Rotation) -> Node | None:
     return _yarn_factor(factor)
 
 
+def score_factor(rotation: Rotation) -> Node | None:
+    """What latent attention multiplies its scores by with YaRN, as in DeepSeek-V2's code; None where that is 1."""
+    if rotation.scaling != "yarn" or not rotation.mscale_all_dim or _factor(rotation) <= 1:
+        return None
+    return _yarn_factor(_factor(rotation), rotation.mscale_all_dim) ** 2
+
+
 def _yarn_factor(factor: Number, scale: float = 1) -> Node:
-    return as_node(0.1 * scale) * log(as_node(factor)) + 1
+    tenth = round(0.1 * scale, 15)  # 0.07, not 0.06999999999999999, of which an exact result would have all digits
+    return as_node(tenth) * log(as_node(factor)) + 1
 
 
 def _check(rotation: Rotation) -> None:

@@ -116,7 +116,7 @@ def softmax(
         shifted = step("shifted", scores - held(peak(scores, over)), why)
     exponentials = step("exponentials", exp(shifted), "every score becomes positive, and differences become ratios")
     sums = step("sum", total(exponentials, over), "the total that each exponential is a share of")
-    return step("softmax", exponentials / sums, "each entry's share of the total; the shares sum to 1")
+    return step("softmax", exponentials / sums, f"each entry's share of the total; over {over} the shares sum to 1")
 
 
 @calculation(

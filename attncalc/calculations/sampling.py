@@ -1,4 +1,4 @@
-"""Sampling: from a row of scores to the token that is written next, and what a small model drafts of it."""
+"""Sampling: from scores to the tokens that are written next, drawn, drafted by a small model, or searched for."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise, Range, operand
 from attncalc.language.axes import Axis, describe
-from attncalc.language.graph import Node, as_node, aside, constant, constants, step
+from attncalc.language.graph import Node, as_node, aside, constant, constants, group, output, step
 from attncalc.language.ops import (
+    compare_equal,
     concat,
+    floor,
     index,
     keep_where,
     listed,
+    log,
+    lookup,
     maximum,
     minimum,
     one_hot,
@@ -27,14 +31,17 @@ from attncalc.language.ops import (
     ranking,
     ratio,
     rename,
+    reread,
     select,
     softmax,
     spread,
     take,
     total,
 )
+from attncalc.record.trace import Step, Trace
 
 SHARE = Range(above=0, at_most=1)
+TURNS = 50
 
 
 @calculation(
@@ -249,3 +256,140 @@ def _probabilities(name: str, scores: Node, temperature: float, known: bool) -> 
     if temperature != 1:
         scores = step(f"{name}_scaled", scores / constant(temperature, "T"), "both models are cooled or warmed alike")
     return step(f"{name}_probabilities", softmax(scores), "scores become shares")
+
+
+IN_SEARCH = {
+    "logs": "shares along a text are multiplied, and their logarithms added, which do not become too small",
+    "extended": "each hypothesis with each token behind it: the logarithms so far, and that of the new one",
+    "candidates": "one that has ended stays as it is, with the end once more behind it; it can only be overtaken",
+    "row": "hypothesis behind hypothesis, since all of them compete",
+    "chosen": "the best of all, whichever hypotheses they come from; the others are never looked at again",
+    "origin": "which hypothesis was made longer: every one has as many candidates as there are tokens",
+    "token": "and by which token",
+    "scores": "what each has by now; no logarithm of a share is positive, so that no text gets better by growing",
+    "ended": "one for a text whose end has been written",
+    "length": "so many tokens, the end among them, and none behind it",
+    "kept": "the hypotheses that were made longer, one of them perhaps twice",
+    "hypotheses": "the texts that survive, one a row",
+    "penalty": "longer texts have more logarithms to add up: this makes up for it",
+    "normalised": "what the length does by itself is taken out",
+    "best": "only now is one chosen",
+}
+"""Why the steps of a beam search are there."""
+PENALTY = (
+    "It is called a penalty, and favours long texts, the more the larger α is: scores are negative, and what is "
+    "divided by more is less negative."
+)
+
+
+def _named(trace: Trace) -> Trace:
+    """The trace with the words that ids stand for, where the table has any."""
+    words = trace.inputs["transitions"].labels.get(0, ())
+
+    def told(made: Step) -> Step:
+        return (
+            made._replace(names=words) if words and made.name in ("token", "kept", "hypotheses", "sequence") else made
+        )
+
+    return trace._replace(steps=tuple(map(told, trace.steps)), outputs=tuple(map(told, trace.outputs)))
+
+
+def _transitions(values: Mapping[str, Any]) -> None:
+    """Raise for a table that is not square, for an end that is no token, and for rows that are no probabilities."""
+    table, end = values["transitions"], values["end"]
+    rows, columns = table.shape[-2:]
+    if rows != columns:
+        raise ShapeError(f"transitions are {rows}×{columns}, but each token has a row, and a column as the next one")
+    if end >= rows:
+        raise OptionError(f"--end {end}: there are only {rows} tokens", hint=f"the last one is {rows - 1}")
+    if values["from_probabilities"]:
+        must_sum_to_one("transitions", table)
+
+
+def _best_of_two(f: Any, transitions: Array) -> bool:
+    """Whether as many hypotheses as tokens find the best text of two tokens."""
+    found = f(transitions, beam=len(transitions), length=2)["score"]
+    logs = np.log(shares(transitions))
+    both = logs[0][:, None] + logs
+    both[0, 1:] = -np.inf
+    both[0, 0] = logs[0, 0]
+    return same(found, both.max())
+
+
+@calculation(
+    transitions=operand("V next", kind="logits"),
+    check=_transitions,
+    finish=_named,
+    laws={
+        "one hypothesis is greedy": lambda f, transitions: same(
+            f(transitions, beam=1, length=1), transitions[0].argmax()
+        ),
+        "as many hypotheses as tokens find the best text of two": _best_of_two,
+    },
+    reference="Sutskever, Vinyals and Le 2014, Sequence to Sequence Learning with Neural Networks, section 3.2; "
+    "Wu et al. 2016, Google's Neural Machine Translation System, eq. 14 (length penalty)",
+    exercise=Exercise(sizes={"V": 3, "next": 3}, one_of=({"beam": 2, "length": 2, "length_penalty": 1},)),
+)
+def beam(
+    transitions: Annotated[Node, "a row for each token: the scores of those that may come next"],
+    *,
+    beam: Annotated[int, "so many hypotheses survive each step", AT_LEAST_1] = 2,
+    length: Annotated[int, "so many tokens at most, the end among them", Range(at_least=1, at_most=TURNS)] = 3,
+    end: Annotated[int, "the token with which a text ends, and behind which it begins", FROM_0_ON] = 0,
+    length_penalty: Annotated[float | None, "α: scores are divided by ((5 + length)/6)^α in the end", FROM_0_ON] = None,
+    from_probabilities: Annotated[bool, "transitions are probabilities already"] = False,
+) -> tuple[Node, Node]:
+    """Search for a likely text: keep the best few beginnings, make each longer by every token, and so on.
+
+    Here what comes next depends on the last token alone; with a language model each hypothesis has a row of its own.
+    The first token is what follows the end, as the text of before has ended. Of candidates that are as good, those of
+    the better hypothesis survive, and of these the lower id. One that has ended keeps its place and its score until
+    better ones push it out.
+    """
+    vocabulary = transitions.axes[-1].size
+    if beam > vocabulary:
+        raise OptionError(f"--beam {beam}: the first token is one of {vocabulary} only")
+    shares = transitions if from_probabilities else step("probabilities", softmax(transitions), "scores become shares")
+    logs = step("log_probabilities", log(shares), IN_SEARCH["logs"])
+    with group("step 1"):
+        first = step("candidates", take(logs, "V", end), "the text has yet to begin, so that there is one hypothesis")
+        chosen = step("chosen", ranking(first, beam), IN_SEARCH["chosen"])
+        tokens = rename(select(index("next", first.axes, "j"), chosen), "rank", "beam")
+        tokens = step("token", tokens, IN_SEARCH["token"])
+        scores = step("scores", select(first, tokens), IN_SEARCH["scores"])
+        ended = step("ended", _is(tokens, end), IN_SEARCH["ended"])
+        size = step("length", ended * 0 + 1, IN_SEARCH["length"])
+        texts = step("hypotheses", listed([tokens], "t"), IN_SEARCH["hypotheses"])
+    for turn in range(2, length + 1):
+        with group(f"step {turn}"):
+            extended = step("extended", scores + lookup(logs, tokens, "V"), IN_SEARCH["extended"])
+            once_more = keep_where(compare_equal(index("next", extended.axes, "j"), end), scores, -np.inf)
+            candidates = step("candidates", keep_where(ended < 1, extended, once_more), IN_SEARCH["candidates"])
+            row = step("row", reread(candidates, (Axis("candidate", beam * vocabulary),)), IN_SEARCH["row"])
+            chosen = step("chosen", ranking(row, beam), IN_SEARCH["chosen"])
+            place = select(index("candidate", row.axes, "i"), chosen)
+            origin = step("origin", floor(place / vocabulary), IN_SEARCH["origin"])
+            tokens = step("token", rename(place - vocabulary * origin, "rank", "beam"), IN_SEARCH["token"])
+            scores = step("scores", rename(select(row, chosen), "rank", "beam"), IN_SEARCH["scores"])
+            before = rename(lookup(ended, origin, "beam"), "rank", "beam")
+            size = rename(lookup(size, origin, "beam"), "rank", "beam") + (1 - before)
+            size = step("length", size, IN_SEARCH["length"])
+            ended = step("ended", _is(tokens, end), IN_SEARCH["ended"])
+            kept = step("kept", rename(lookup(texts, origin, "beam"), "rank", "beam"), IN_SEARCH["kept"])
+            texts = step(
+                "hypotheses",
+                listed([*(take(kept, "t", i) for i in range(turn - 1)), tokens], "t"),
+                IN_SEARCH["hypotheses"],
+            )
+    if length_penalty is not None:
+        penalty = step(
+            "penalty", ((5 + size) / 6) ** constant(length_penalty, "alpha"), IN_SEARCH["penalty"], about=PENALTY
+        )
+        scores = step("normalised", scores / penalty, IN_SEARCH["normalised"])
+    best = step("best", ranking(scores, 1), IN_SEARCH["best"])
+    sequence = step("sequence", take(lookup(texts, best, "beam"), "rank", 0), "the text that was looked for")
+    return sequence, output("score", take(select(scores, best), "rank", 0), "what it has in the end")
+
+
+def _is(tokens: Node, token: int) -> Node:
+    return keep_where(compare_equal(tokens, token), 1, 0)

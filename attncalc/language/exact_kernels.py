@@ -19,6 +19,8 @@ from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact, visibl
 from attncalc.common.numerals import Array
 from attncalc.language.decompose import sized, turned
 
+LARGEST_FACTOR = 10_000
+"""The exponential of so many times a logarithm is still worth writing as a power."""
 LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
 MOST_EXACT = 20_000
 LONG = 50
@@ -74,7 +76,18 @@ def exp(x: Any) -> Any:
     size = _figures(x, DIGITS, {}) if x.is_number and (x.args or x.is_Rational) else sympy.Integer(0)
     if abs(size) > LARGEST_EXPONENT:
         raise NotExact(f"e to the {size.evalf(5)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
+    if _has_a_large_factor(x):
+        fact = "e to a logarithm times a number of many digits would be a power of as many digits"
+        raise NotExact(fact, hint=WITHOUT_EXACT)
     return sympy.exp(x, evaluate=x.has(sympy.log, sympy.I) or not _is_long(x))
+
+
+def _has_a_large_factor(x: Any) -> bool:
+    """Whether a logarithm may be multiplied by a large number: SymPy would write out a power of it."""
+    if not x.has(sympy.log):
+        return False
+    around = x.xreplace({part: sympy.Dummy() for part in x.atoms(sympy.log)})
+    return any(abs(part.p) > LARGEST_FACTOR for part in around.atoms(sympy.Rational))
 
 
 def sigmoid(x: Any) -> Any:

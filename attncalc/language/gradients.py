@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import reduce
 
-from attncalc.common.errors import NoGradient
+from attncalc.common.errors import NoGradient, both
 from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
+from attncalc.language.ops.basics import called, same_along
 from attncalc.language.primitive import symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
@@ -276,7 +277,7 @@ def gradients(
         parts = contributions.pop(node)
         gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            why = "; ".join(dict.fromkeys(reason.text for reason in reasons[node]))
+            why = _told(reasons[node])
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
             gradient = gradient_step(
                 node, spread(gradient, front + node.axes), why, of, word, also, edges=_edges(reasons[node])
@@ -360,6 +361,22 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
     return Node("add", *parts)
 
 
+MOST_WAYS = 4  # that are named, where they are one step's in several groups
+MOST_RULES = 2  # that are told one after the other where a gradient came on several ways; each edge has its own, too
+
+
+def _told(reasons: Sequence[Reason]) -> str:
+    """Why a gradient is what it is, in one sentence: where several steps were made from a value, that comes first."""
+    rules = [*dict.fromkeys(reason.text for reason in reasons)]
+    ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
+    if len(ways) > 1:
+        groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
+        several = [*dict.fromkeys(names)]
+        where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
+        rules = [f"what comes back from {where} is added up", *(rules if len(rules) <= MOST_RULES else ())]
+    return "; ".join(rules)
+
+
 def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
     """The steps that a gradient came through, each with the rules that were applied there."""
     through: dict[str, list[str]] = {}
@@ -381,10 +398,14 @@ def _because(node: Node, source: int, before: list[Reason], owner: Node | None) 
         return before
     inside = node.op != "step" and (owner is None or owner.sources[0] is not node)
     carried = [reason for reason in before if reason.lasting] if inside else []
+    through = "" if owner is None else owner.path
+    places = same_along(node, source) if node.row.elementwise else ""
+    it = called(node.sources[source]) if places else ""
+    repeated = [Reason(f"{it} is the same at every place of {places}, so that is added up", through=through)] * bool(it)
     if carried and hands_on:
-        return carried
+        return [*carried, *repeated]
     text = because(node, source) if callable(because) else because
-    return [*carried, Reason(text, lasting=not hands_on, through="" if owner is None else owner.path)]
+    return [*carried, Reason(text, lasting=not hands_on, through=through), *repeated]
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, wrong
+from attncalc.calculations.attention_options import DEFAULTS
+from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, inside, wrong
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import affine
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
+from attncalc.mistakes.projections import CLAMPS, unbiased
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
@@ -42,10 +44,23 @@ def _untied(s: Scope) -> Node:
     return affine(x, s.known["", "embedding/table"].T, s.known.get(("", "logits/bias")))
 
 
-def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["final_softcap"] is None:
-        raise NotThere("cap")
-    return {"final_softcap": None}
+def _without(option: str) -> Options:
+    """The options but for one that may be left out."""
+
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given[option] is None:
+            raise NotThere(option)
+        return {option: None}
+
+    return change
+
+
+def _unstretched(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Turns as they are for texts of the trained length."""
+    if given["rope_scaling"] == "none":
+        raise NotThere("scaling")
+    own = ("base", "layout", "dims")
+    return {f"rope_{name}": value for name, value in DEFAULTS._asdict().items() if name not in own}
 
 
 def _scaled_otherwise(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -69,6 +84,7 @@ def _from_hidden(s: Scope) -> Node:
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
     *inside(LAYER, "embedding/norm", "logits/norm"),
+    *inside(CLAMPS, "feed-forward"),
     wrong(
         "mask-added",
         options=chosen(no_causal={True: False}),
@@ -88,6 +104,47 @@ AROUND = (
         options=chosen(scale_embedding={True: False}),
         says="the embeddings are not multiplied by √d_model",
         hint="How long are this model's embeddings when they go into the first layer?",
+    ),
+    wrong(
+        "first-norm-added",
+        options=chosen(no_first_norm={True: False}),
+        says="a norm in front of the first attention too",
+        hint="What has been done to the embeddings before the first layer?",
+        kind="convention",
+    ),
+    wrong(
+        "rope-one-base",
+        options=_without("local_rope_base"),
+        says="all layers turn by the same base",
+        hint="Do layers with a window turn by the base of the others?",
+        kind="convention",
+    ),
+    wrong(
+        "rope-scaling-missing",
+        options=_unstretched,
+        says="the frequencies are not scaled for longer texts",
+        hint="For texts of which length was this model trained, and which may it read?",
+    ),
+    *(
+        wrong(
+            "bias-missing",
+            at,
+            unbiased,
+            says="without its bias",
+            hint="Which of the layers of an expert have a bias, and has the router one?",
+        )
+        for at in (
+            "feed-forward/logits",
+            "feed-forward/hidden feed-forward/linear",
+            "feed-forward/linear",
+            "feed-forward/expert_outputs",
+        )
+    ),
+    wrong(
+        "window-in-all-layers",
+        options=_without("window_layers"),
+        says="a window in every layer",
+        hint="Which layers of this model look at the whole text?",
     ),
     wrong(
         "pe-concat",
@@ -112,7 +169,7 @@ AROUND = (
     ),
     wrong(
         "softcap-missing",
-        options=_uncapped,
+        options=_without("final_softcap"),
         says="the logits are not capped",
         hint="How large may a logit become?",
     ),

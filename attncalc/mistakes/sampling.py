@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attncalc.calculations.sampling import summed_up
 from attncalc.declare.mistake import Mistake, Scope, parts, wrong
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import absolute, concat, keep_where, maximum, select, softmax, total
+from attncalc.language.ops import absolute, compare_equal, concat, keep_where, maximum, select, softmax, total
 
 WHAT_IS_LEFT = "What do the shares that are left sum to?"
 
@@ -55,6 +55,12 @@ def _uncooled(s: Scope) -> Node:
     return softmax(parts(s.draft_scaled, "div")[0])
 
 
+def _end_not_counted(s: Scope) -> Node:
+    """Only tokens that are not the end make a text longer."""
+    counts = keep_where(compare_equal(s.token, s.options["end"]), 0, 1)
+    return counts if s.step.args["group"] == "step 1" else parts(s.this, "add")[0] + counts
+
+
 BEHIND = "What counts behind a token that was not kept?"
 ON_TOP = "Which tokens has the draft written too rarely?"
 
@@ -94,6 +100,48 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             _divided_throughout,
             says="scores below 0 divided as well",
             hint="Does dividing a negative score lower it?",
+        ),
+    ),
+    "beam": (
+        # pointer_summarizer's issue 26
+        wrong(
+            "beam-no-log",
+            "log_probabilities",
+            lambda s: parts(s.this, "log")[0],
+            says="no logarithm",
+            hint="How likely are two tokens together, of which each has a share?",
+        ),
+        # ParlAI's issue 2058, pytorch_beam_search's issue 5
+        wrong(
+            "beam-past-end",
+            "candidates",
+            lambda s: s.extended,
+            says="hypotheses that have ended are made longer",
+            hint="What may come behind the end?",
+        ),
+        # visdial's issue 5, pytorch_beam_search's issue 5
+        wrong(
+            "beam-no-penalty",
+            "normalised",
+            lambda s: parts(s.this, "div")[0],
+            says="the scores as they are",
+            hint="Which of two texts has more logarithms to add up?",
+        ),
+        # transformers' pull request 19006, d2l-zh's pull requests 514 and 1235: which texts does it favour?
+        wrong(
+            "beam-penalty-multiplied",
+            "normalised",
+            lambda s: parts(s.this, "div")[0] * s.penalty,
+            says="the scores times the penalty",
+            hint="Scores are negative: which way do they move by that?",
+        ),
+        # transformers' issue 8722, sockeye's issue 483
+        wrong(
+            "beam-end-not-counted",
+            "length",
+            _end_not_counted,
+            says="the length without the end",
+            hint="Is the end a token that the model has to choose?",
         ),
     ),
     "speculative": (

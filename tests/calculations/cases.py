@@ -44,6 +44,12 @@ LATENT += grouped("absorbed", "q_absorbed scores latent_heads heads") + " cached
 MLA = {"x": "3 4", "wdq": "4 3", "wuq": "3 4", "wqr": "3 4", "wdkv": "4 3", "wuk": "3 4", "wuv": "3 6", "wkr": "4 2"}
 MLA["wo"] = "6 3"
 
+MERGED = " ".join(f"merge_{m}/{name}" for m in (1, 2) for name in ("pairs", "chosen", "words"))
+AT_FIRST = grouped("step_1", "candidates chosen token scores ended")
+THEN = "extended candidates row chosen origin token scores"
+FOUND = f"{AT_FIRST} step_1/hypotheses {grouped('step_2', f'{THEN} kept hypotheses')}"
+FOUND_LATER = f"{AT_FIRST} step_1/length step_1/hypotheses {grouped('step_2', f'{THEN} length ended kept hypotheses')} "
+FOUND_LATER += grouped("step_3", f"{THEN} length kept hypotheses")
 CLASSES = {"logits": "3 4", "target": [0, 2, 3]}
 SHARES = [[0.25, 0.125, 0.5, 0.125], [0.1, 0.2, 0.3, 0.4]]
 WEIGHTS = [1.0, 0.5, 2.0, 0.25]
@@ -231,6 +237,16 @@ EXPECTED: dict[str, Expected] = {
                 k_gamma="2",
                 eps=0.1,
             ),
+            case(
+                f"q k v {QK_NORMS} q_heads k_heads v_heads scores scaled weights heads concatenated output",
+                **HEADS,
+                heads=2,
+                qk_norm=True,
+                qk_norm_over="all",
+                q_gamma="4",
+                k_gamma="4",
+                eps=0.1,
+            ),
         ),
         outputs="output weights",
     ),
@@ -260,6 +276,16 @@ EXPECTED: dict[str, Expected] = {
                 heads=2,
                 mask=[[1, 0, 0], [1, 1, 0], [0, 0, 1]],
                 mask_kind="drop",
+            ),
+            case(
+                f"q_latent q q_heads q_rope {LATENT.replace('scaled masked', 'sharpened scaled')}",
+                **MLA,
+                heads=2,
+                rope_scaling="yarn",
+                rope_factor=4,
+                rope_original_length=8,
+                rope_mscale=1,
+                rope_mscale_all_dim=0.7,
             ),
         ),
         outputs="output weights largest_difference",
@@ -423,6 +449,22 @@ EXPECTED: dict[str, Expected] = {
         outputs="token accepted",
         no_gradient="a ranking jumps where two entries change places",
     ),
+    "beam": Expected(
+        f"probabilities log_probabilities {FOUND} best sequence",
+        (
+            case(transitions="4 4", length=2, beam=3, end=1),
+            case(
+                f"log_probabilities {FOUND_LATER} penalty normalised best sequence",
+                transitions=[[0.125, 0.5, 0.375], [0.25, 0.125, 0.625], [0.5, 0.25, 0.25]],
+                length=3,
+                length_penalty=1.5,
+                from_probabilities=True,
+            ),
+        ),
+        outputs="sequence score",
+        no_gradient="it is flat but for its jumps",
+        pools="a table stands for a whole text",
+    ),
     "sampling": Expected(
         "probabilities order sorted shares running place token",
         (
@@ -491,6 +533,20 @@ EXPECTED: dict[str, Expected] = {
         "predicted_variance sampled_variance max_weight_unscaled max_weight_scaled",
         (Case({}, {"dk": (2, 5), "trials": 20, "seed": 3, "sigma": 0.5}),),
         outputs="max_weight_scaled predicted_variance sampled_variance max_weight_unscaled",
+        no_gradient="given nothing that could have a gradient",
+    ),
+    "bpe": Expected(
+        f"letters counts {MERGED} merges",
+        (
+            Case({}, {"corpus": "aba:3 abab:1 aaa:2 b aba", "merges": 2}),
+            Case(
+                {},
+                {"corpus": "ab abc:4 cab:2", "merges": 2, "encode": "cabab c", "end_of_word": True},
+                f"letters counts {MERGED} merges encode/letters encode/after_1 tokens",
+                "tokens merges",
+            ),
+        ),
+        outputs="merges",
         no_gradient="given nothing that could have a gradient",
     ),
     "complexity": Expected(

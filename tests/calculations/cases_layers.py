@@ -66,6 +66,7 @@ GEMMA = {
     "norm_at": "sandwich",
     "eps": 0.1,
     "qk_norm": True,
+    "qk_norm_over": "all",
     "rope": True,
     "scale": 0.5,
     "softcap": 2.5,
@@ -73,11 +74,12 @@ GEMMA = {
 }
 """Options of one with norms everywhere, turned keys, a cap and a window."""
 TURNED = {"rope_positions": [0, 2, 3], "rope_key_positions": [1, 0, 4], "bias": "3 3"}
-SUNK = {"sinks": "2", "q_gamma": "2", "q_beta": "2", "k_gamma": "2", "k_beta": "2"}
+SUNK = {"sinks": "2", "q_gamma": "4", "q_beta": "4", "k_gamma": "4", "k_beta": "4"}
 ONE_KEY_HEAD = {"wk": "4 2", "wv": "4 2", "wo": "4 4", "bias_table": "4 2", "gamma1": "4"}
 
 
 EXPERTS = {"x": "3 4", "router": "4 3", "w1": "3 4 2", "w2": "3 2 4"}
+FOUR_EXPERTS = {"x": "3 4", "router": "4 4", "w1": "4 4 2", "w2": "4 2 4"}
 
 
 def after(*numbers: int) -> dict[str, str]:
@@ -91,8 +93,9 @@ def own_norms(group: str = "self-attention") -> str:
 
 def gemma(*parts: str) -> str:
     """A layer whose parts have a norm before and one after them; the first is its own attention."""
-    within = grouped("self-attention", "q k v q_heads k_heads v_heads")
-    rest = "q_rotated k_rotated scores scaled capped biased masked kept weights heads concatenated output"
+    within = grouped("self-attention", "q k v")
+    rest = "q_heads k_heads v_heads q_rotated k_rotated scores scaled capped biased masked kept weights heads "
+    rest += "concatenated output"
     own = f"{within} {own_norms()} {grouped('self-attention', rest)}"
     return " ".join(
         f"{norm(i)} {part} {norm(i).replace(f'norm{i}', f'post-norm{i}')} residual{i}"
@@ -175,8 +178,8 @@ LATER_LAYER = {
 def later() -> str:
     """A whole model of layers whose parts stand side by side, with one key head."""
     sized = [grouped(f"self-attention/{name}-norm", SIZED) for name in "qk"]
-    made = "q_rotated k_rotated scores masked scaled capped biased weights heads concatenated output"
-    first = [grouped("self-attention", "q k v q_heads k_heads v_heads"), *sized, grouped("self-attention", made)]
+    made = "q_heads k_heads v_heads q_rotated k_rotated scores masked scaled capped biased weights heads concatenated "
+    first = [grouped("self-attention", "q k v"), *sized, grouped("self-attention", f"{made} output")]
 
     def layer(*parts: str) -> str:
         joined = (f"{part} residual{i}" for i, part in enumerate((" ".join(first), *parts), start=1))
@@ -306,6 +309,12 @@ LAYERS: dict[str, Expected] = {
             case(x="3 4", w1="4 5", w2="5 2", activation="gelu"),
             case("hidden activated linear gated output", **FFN, w3="4 5", b3="5", activation="swiglu"),
             case("hidden activated linear gated output", **FFN, w3="4 5", activation="geglu"),
+            case(
+                "hidden clamped activated linear linear_clamped gated output",
+                **FFN | {"x": [[8, -9, 4, 6], [-7, 5, 9, -3], [0.5, 1, -2, 3]]},
+                w3="4 5",
+                activation="swiglu-clamped",
+            ),
         ),
     ),
     "residual": Expected(
@@ -423,7 +432,7 @@ LAYERS: dict[str, Expected] = {
     "experts": Expected(
         "logits probabilities chosen routed taken whole gates hidden activated linear gated expert_outputs output",
         (
-            case(**EXPERTS, w3="3 4 2", b1="3 2", b2="3 4", b3="3 2"),
+            case(**EXPERTS, w3="3 4 2", b1="3 2", b2="3 4", b3="3 2", router_bias="3"),
             case(
                 "logits probabilities chosen routed taken gates kept hidden activated expert_outputs mixed "
                 f"{grouped('shared', 'hidden activated output')} output",
@@ -445,6 +454,26 @@ LAYERS: dict[str, Expected] = {
                 shared_w1="4 2",
                 shared_w2="2 4",
                 shared_w3="4 2",
+            ),
+            case(
+                "logits probabilities corrected group_scores groups within chosen routed taken whole gates hidden "
+                "activated expert_outputs output",
+                **FOUR_EXPERTS,
+                correction="4",
+                scoring="sigmoid",
+                groups=2,
+                group_by="best-two",
+                activation="relu",
+            ),
+            case(
+                "logits probabilities group_scores groups within chosen routed taken gates hidden activated "
+                "expert_outputs output",
+                **FOUR_EXPERTS,
+                top=1,
+                no_renormalise=True,
+                groups=4,
+                top_groups=2,
+                activation="relu",
             ),
         ),
         outputs="output chosen load balance_loss",
@@ -617,6 +646,7 @@ LAYERS: dict[str, Expected] = {
                 **LATER | {"softcap": 2.5, "scale": 0.5, "rope": True},
                 window=2,
                 qk_norm=True,
+                qk_norm_over="all",
             ),
         ),
         outputs="tokens memory",

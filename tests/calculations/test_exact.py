@@ -91,18 +91,34 @@ MUON = [
 NORMED = (
     "grad multihead: x wq wk wv wo bias_table sinks q_gamma k_gamma heads=2 bias=t5 max_distance=3 qk_norm=True eps=0.1"
 )
+SHARPENED = (
+    "latent-attention: x wdq wuq wqr wdkv wuk wuv wkr wo heads=2 rope_scaling=yarn rope_factor=4 "
+    "rope_original_length=8 rope_mscale=1 rope_mscale_all_dim=0.7"
+)
+"""Scores times the square of a logarithm, in the exponents of a softmax."""
 NOT_IN_NUMBERS = (
-    TURNED | {NORMED: GROWN} | {f"grad {case}": GROWN for case in (*LATENT, *MUON)} | dict.fromkeys(MUON, GROWN)
+    dict.fromkeys(
+        (SHARPENED, f"grad {SHARPENED}"),
+        "e to a logarithm times a number of many digits would be a power of as many digits",
+    )
+    | TURNED
+    | {NORMED: GROWN}
+    | {f"grad {case}": GROWN for case in (*LATENT, *MUON)}
+    | dict.fromkeys(MUON, GROWN)
 )
 NOT_IN_LETTERS = (
     NOT_IN_NUMBERS
-    | dict.fromkeys(LATENT, GROWN)
+    | dict.fromkeys((*LATENT, SHARPENED, f"grad {SHARPENED}"), GROWN)
     | {
         "grad multihead: x wq wk wv wo rope_positions rope_key_positions heads=2 rope=True bias=alibi": GROWN,
         "preference-loss: new old advantages kind=ppo clip=0.1": LARGER,
         "preference-loss: new old ref rewards kind=grpo eps=0.01": LARGER,
         "grad preference-loss: new old advantages kind=ppo clip=0.1": LARGER,
         "grad preference-loss: new old ref rewards kind=grpo eps=0.01": LARGER,
+        "grad multihead: x wq wk wv wo q_gamma k_gamma heads=2 qk_norm=True qk_norm_over=all eps=0.1": GROWN,
+        "ffn: x w1 b1 w2 b2 w3 activation=swiglu-clamped": LARGER,
+        "grad ffn: x w1 b1 w2 b2 w3 activation=swiglu-clamped": LARGER,
+        "beam: transitions length=2 beam=3 end=1": LARGER,
         "grad norm: a p=inf": LARGER,
         "grad chebyshev: a b": LARGER,
         "grad pairwise: x y metric=chebyshev": LARGER,

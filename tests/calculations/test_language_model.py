@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ from checkpoints import IDS, MODELS, NAMES, computed, reference
 from conftest import Run
 
 import attncalc as ac
-from attncalc.evaluate.values import plan
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
-from attncalc.solve.build import write
+from attncalc.solve import problem
+from attncalc.solve.build import _Widened
+from attncalc.solve.problem import Backward, problem_of
+from attncalc.solve.solver import solve
 
 CLOSE = 1e-12
 LESS_CLOSE = {"bloom": 1e-8}
@@ -117,6 +120,10 @@ def test_a_text_wants_the_package_of_tokenizers(tmp_path: Path, run: Run) -> Non
     else:
         assert done.stdout == run("model", path, "8,2", "--get", "next", "-f", "json").stdout
     assert "needs a checkpoint" in run("model", "--text", "the cat").stderr
+    for stored in (path, MODELS / "llama"):
+        wrong = run("model", stored, "the chat")
+        assert wrong.returncode == 2
+        assert "--text makes them of any text" in wrong.stderr
     assert "only one of them" in run("model", path, "8,2", "--text", "the cat").stderr
 
 
@@ -156,6 +163,12 @@ def test_what_no_table_says_is_refused(keys: dict[str, Any], said: str, tmp_path
     ("name", "keys", "said"),
     [
         ("bert", {"is_decoder": True}, "is_decoder = True is not supported: it must be false"),
+        ("modernbert", {"local_attention": 0.5}, 'local_attention is "0.5", not a whole number from 1 on'),
+        (
+            "modernbert",
+            {"rope_parameters": {"sliding_attention": {"rope_type": "linear"}, "full_attention": {}}},
+            'rope_type = "linear" of sliding_attention is not supported',
+        ),
         ("bert", {"position_embedding_type": "relative_key"}, "it must be absolute"),
         ("bert", {"hidden_act": "mish"}, 'hidden_act = "mish" is not supported'),
         ("roberta", {"pad_token_id": None}, "config.json: pad_token_id is None"),
@@ -166,6 +179,21 @@ def test_what_no_encoder_does_is_refused(name: str, keys: dict[str, Any], said: 
     with pytest.raises(ac.InputError) as found:
         ac.load(edited(tmp_path, name, **keys))
     assert said in f"{found.value} {found.value.hint}"
+
+
+TURNS: dict[str, Any] = {"global_rope_theta": 160000.0, "local_rope_theta": 10000.0}
+EARLIER: dict[str, dict[str, Any]] = {
+    "modernbert": {"global_attn_every_n_layers": 2, "rope_parameters": None} | TURNS,
+    "gemma2": {},
+    "gemma3": {"sliding_window_pattern": 6, "rope_parameters": None, "rope_local_base_freq": 10000.0},
+}
+"""What the first files of a model have in place of a list of the layers' kinds."""
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_layers_with_a_window_are_told_by_the_first_files_too(name: str, tmp_path: Path) -> None:
+    found = ac.load(edited(tmp_path, name, layer_types=None, **EARLIER[name])).info["options"]
+    assert found | {"rope_base": 1} == ac.load(MODELS / name).info["options"] | {"rope_base": 1}
 
 
 @pytest.mark.parametrize(
@@ -288,17 +316,30 @@ def test_tokens_may_stand_in_a_file(tmp_path: Path, run: Run, name: str, text: s
     assert (missing.returncode, missing.stdout) == (2, "")
 
 
-def test_weights_are_mapped_and_come_one_after_the_other() -> None:
-    held = read_checkpoint(str(MODELS / "llama"), Reading())
+def test_weights_are_mapped() -> None:
     t = ac.load(MODELS / "llama")(IDS)
     value = t.inputs["layer 0/attention/wq"].value
     assert value.dtype == np.float32
     assert not value.flags.owndata
     assert not value.flags.writeable
     assert t["layer 0/attention/q"].dtype == np.float64
-    written = write(t.problem)
-    order = plan(written.outputs).order
-    weights = [place for place, node in enumerate(order) if node.op == "input"]
-    uses = [min(i for i, node in enumerate(order) if order[place] in node.sources) for place in weights]
-    assert len(weights) == len(held.found) + 1
-    assert all(use - place <= 3 for place, use in zip(weights, uses, strict=True))
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_weights_are_never_all_in_memory(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    """The backward pass kept each weight from its use on the way there to its use on the way back."""
+    widened, most = [], 0
+    read = _Widened.__getitem__
+
+    def counted(held: _Widened, name: str) -> Any:
+        nonlocal most
+        value = read(held, name)
+        widened.append(weakref.ref(value))
+        most = max(most, sum(each() is not None for each in widened))
+        return value
+
+    monkeypatch.setattr(_Widened, "__getitem__", counted)
+    monkeypatch.setattr(problem, "LARGE", 1 if large else problem.LARGE)
+    solve(problem_of(computed("llama"))._replace(backward=Backward()))
+    assert len(widened) > 40
+    assert most <= 3

@@ -77,12 +77,16 @@ def test_every_step_gets_a_step_of_its_own_in_the_order_of_the_chain_rule() -> N
     ("of", "written", "because"),
     [
         ("output", "upstream", "the gradient that arrives at the result from the loss"),
-        ("v", "weightsᵀ·∂L/∂output", "times the other factor, transposed"),
-        ("weights", "∂L/∂output·Vᵀ", "times the other factor, transposed"),
-        ("scaled", "weights ⊙ (∂L/∂weights − Σ(∂L/∂weights ⊙ weights))", "the row's weighted mean"),
+        (
+            "v",
+            "weightsᵀ·∂L/∂output",
+            "what comes back from there is weighted by weights",
+        ),
+        ("weights", "∂L/∂output·Vᵀ", "weights is the same at every place of d_v: "),
+        ("scaled", "weights ⊙ (∂L/∂weights − Σ(∂L/∂weights ⊙ weights))", "shares sum to 1 over m, "),
         ("scores", "∂L/∂scaled / √d", "divides the gradient by it as well"),
-        ("q", "∂L/∂scores·K", "times the other factor, transposed"),
-        ("k", "∂L/∂scoresᵀ·Q", "times the other factor, transposed"),
+        ("q", "∂L/∂scores·K", "Q is the same at every place of m: what comes back from there is weighted by K"),
+        ("k", "∂L/∂scoresᵀ·Q", "K is the same at every place of n: what comes back from there is weighted by Q"),
     ],
 )
 def test_the_backward_pass_of_attention_reads_as_in_a_textbook(of: str, written: str, because: str) -> None:

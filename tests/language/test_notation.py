@@ -13,7 +13,7 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, constant, step
 from attncalc.language.graph import given as operand
-from attncalc.language.ops import exp, outer, power, root_of_sum, total
+from attncalc.language.ops import concat, exp, outer, power, root_of_sum, total
 from attncalc.language.primitive import formula, sizes, symbol
 
 
@@ -126,3 +126,8 @@ def test_what_nests_too_deeply_is_cut(nested: int, inside: str) -> None:
     for _ in range(nested):
         node = exp(node)
     assert formula(node) == "exp(" * 13 + inside + ")" * 13
+
+
+def test_sizes_of_vectors_laid_one_after_the_other_are_added() -> None:
+    ends = concat([X, operand("z", (Axis("n", 1),), "z")], "n")
+    assert (formula(ends), sizes(ends)) == ("[x; z]", "[3 + 1]")

@@ -454,11 +454,60 @@ def speculative(
     return found | {"token": order[found["place"]]}
 
 
+def beam(
+    transitions: Matrix,
+    beam: int = 2,
+    length: int = 3,
+    end: int = 0,
+    length_penalty: float | None = None,
+    from_probabilities: bool = False,
+) -> Values:
+    """Texts as lists of tokens, each with its score, sorted anew after every step."""
+    found: Values = {}
+    table = [list(row) for row in transitions]
+    if not from_probabilities:
+        table = [[math.exp(score) / math.fsum(map(math.exp, row)) for score in row] for row in table]
+        found["probabilities"] = table
+    logs = found["log_probabilities"] = [[math.log(share) for share in row] for row in table]
+    texts: list[list[int]] = [[]]
+    scores = [0.0]
+    for turn in range(1, length + 1):
+        rows, open_ended = [], []
+        for text, score in zip(texts, scores, strict=True):
+            follow = [score + e for e in logs[text[-1] if text else end]]
+            open_ended.append(follow)
+            rows.append([score if j == end else -math.inf for j in range(len(logs))] if end in text else follow)
+        order = sorted(
+            ((i, j) for i, row in enumerate(rows) for j in range(len(row))), key=lambda at: -rows[at[0]][at[1]]
+        )
+        best = order[:beam]
+        scores = [rows[i][j] for i, j in best]
+        texts = [[*texts[i], j] for i, j in best]
+        at = f"step {turn}/"
+        found |= {at + "candidates": rows if turn > 1 else rows[0], at + "scores": scores, at + "hypotheses": texts}
+        found |= {at + "chosen": [i * len(logs) + j for i, j in best], at + "token": [text[-1] for text in texts]}
+        found |= {at + "ended": [int(end in text) for text in texts]}
+        found |= {at + "length": [text.index(end) + 1 if end in text else len(text) for text in texts]}
+        if turn > 1:
+            found |= {
+                at + "row": [e for row in rows for e in row],
+                at + "extended": open_ended,
+                at + "origin": [i for i, _ in best],
+                at + "kept": [text[:-1] for text in texts],
+            }
+    if length_penalty is not None:
+        found["penalty"] = [((5 + size) / 6) ** length_penalty for size in found[f"step {length}/length"]]
+        scores = found["normalised"] = [s / by for s, by in zip(scores, found["penalty"], strict=True)]
+    first = scores.index(max(scores))
+    return found | {"best": [first], "sequence": texts[first], "score": scores[first]}
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
     "eigen": eigen,
     "svd": svd,
     "cross-entropy": cross_entropy,
     "sampling": sampling,
+    "beam": beam,
     "speculative": speculative,
     "next-token-loss": next_token_loss,
     "contrastive-loss": contrastive_loss,

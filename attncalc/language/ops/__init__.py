@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the families, as the door below hands them out
     from attncalc.language.ops.curves import *
     from attncalc.language.ops.lookups import *
     from attncalc.language.ops.moves import *
+    from attncalc.language.ops.pairs import *
     from attncalc.language.ops.parts import *
     from attncalc.language.ops.shares import *
     from attncalc.language.ops.sliding import *
@@ -30,6 +31,7 @@ ROWS = {
     "linear": "inverse matmul outer solve transpose",
     "lookups": "bucket collect factorial log_factorial lookup one_hot select stack take whole",
     "moves": "gather merge rename repeat reread split spread",
+    "pairs": "commonest joined pair_counts",
     "parts": "concat every_other interleave listed rotate slice",
     "shares": "antilog log10 log2 log_share log_softmax log_sum_exp per ratio safely softmax softmax_slopes weigh",
     "sliding": "fold windows",
@@ -47,6 +49,7 @@ FUNCTIONS = {
     "curves": "cos cubable elu erf one_plus_erf sigmoid sin softplus tan",
     "lookups": "bucket factorial log_factorial lookup one_hot select stack take whole",
     "moves": "merge reread split",
+    "pairs": "commonest joined pair_counts",
     "parts": "every_other interleave listed part_of put_together rotate take_apart",
     "shares": "antilog log_softmax safely",
     "sliding": "Slide windows",

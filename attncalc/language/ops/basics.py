@@ -13,13 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import NotExact
+from attncalc.common.errors import NotExact, both
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
 from attncalc.language.axes import Axes, align, find, names, together
 from attncalc.language.graph import Node, Number, as_node, constant
 from attncalc.language.kernels import number
-from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, OPS, At, Cell, Form, Literal, Look, Op, Pick, number_text
+from attncalc.language.primitive import (
+    NUMBERS_OF_ONE_NAME,
+    OPS,
+    At,
+    Cell,
+    Form,
+    Literal,
+    Look,
+    Op,
+    Pick,
+    number_text,
+    symbol,
+)
 
 
 def pick(node: Node, source: int, at: At) -> Pick:
@@ -46,6 +58,27 @@ def along(node: Node, axis: str, at: At, source: int = 0) -> tuple[Pick, ...]:
     size = next(a.size for a in node.sources[source].axes if a.name == axis)
     first = pick(node, source, {**at, axis: 0}).at  # looked up once: a vector may have millions of entries
     return tuple(Pick(source, {**first, axis: i}) for i in range(size))
+
+
+def called(node: Node) -> str:
+    """What a reason calls a value that has a name, be it turned or repeated; "" for any other."""
+    while node.op == "transpose" or node.row.stays:
+        node = node.sources[0]
+    named = node.op in ("step", "input", "size") or (node.op == "constant" and node.args["symbol"])
+    return symbol(node) if named else ""
+
+
+def same_along(node: Node, source: int) -> str:
+    """`n and h`: the axes along which a source's entries are used again and again; "" where there are none."""
+    own = node.sources[source].names
+    lost = [name for name in node.names if name not in own]
+    return both(lost) if lost else ""
+
+
+def because_of_factors(node: Node, source: int) -> str:
+    """Why a factor gets the gradient that it gets, the other one by its name."""
+    other = called(node.sources[1 - source])
+    return "each factor gets the gradient times the other factor" + (f", here {other}" if other else "")
 
 
 def row(kernel: Any, text: Any, latex: Any, cell: Any, **more: Any) -> Op:
@@ -242,7 +275,7 @@ OPS |= {
         takes=(2, 2),
         sign=entry_by_entry,
         vjp=lambda g, y, node, a, b: [g * b, g * a],
-        because="each factor gets the gradient times the other factor",
+        because=because_of_factors,
         about=lambda node: (
             "⊙ multiplies entries that stand in the same place: nothing is added up, and the shape stays."
             if all(source.axes for source in node.sources)

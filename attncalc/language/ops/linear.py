@@ -14,7 +14,20 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import is_exact
-from attncalc.language.ops.basics import along, entrywise, moved, outer, pick, rename, solve, spread, total
+from attncalc.language.ops.basics import (
+    along,
+    because_of_factors,
+    called,
+    entrywise,
+    moved,
+    outer,
+    pick,
+    rename,
+    same_along,
+    solve,
+    spread,
+    total,
+)
 from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
 
 
@@ -117,6 +130,15 @@ def _swapped(args: dict[str, Any], a: Axes) -> Axes:
     return (*a[:-2], a[-1], a[-2])
 
 
+def _product_because(node: Node, source: int) -> str:
+    """A factor gets what comes back from all places where it is the same: that is what the transpose does."""
+    own, other = (called(node.sources[i]) for i in (source, 1 - source))
+    if not (places := same_along(node, source)):
+        return because_of_factors(node, source)
+    it, by = own or ("the left factor", "the right factor")[source], other or "the other factor"
+    return f"{it} is the same at every place of {places}: what comes back from there is weighted by {by} and added up"
+
+
 def _outer_parts(a: Axes, b: Axes) -> tuple[Axes, Axes, Axes]:
     shared = tuple(axis for axis in a if axis.name in names(b))
     return shared, without(a, *names(shared)), without(b, *names(shared))
@@ -150,10 +172,7 @@ OPS |= {
         takes=(2, 1),
         sign="·",
         vjp=_matmul_vjp,
-        because=lambda node, source: (
-            "the left factor of a product gets the gradient times the other factor, transposed",
-            "the right factor of a product gets the gradient times the other factor, transposed, which comes first",
-        )[source],
+        because=_product_because,
         about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
         "the inner sizes must agree, that axis is gone afterwards, and in general A·B is not B·A.",
         mixes=lambda node: (node.sources[0].axes[-1].name,),
@@ -190,7 +209,7 @@ OPS |= {
         takes=(1, 1),
         sign="⊗",
         vjp=_outer_vjp,
-        because="each vector gets the gradient's products with the other vector, summed",
+        because=_product_because,
         about="Every entry of the one times every entry of the other: the sizes need not agree, and nothing is added "
         "up.",
         doubled="outer",

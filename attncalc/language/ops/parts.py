@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,7 +87,13 @@ def _concat(node: Node, *parts: Array) -> Array:
 
 
 def side_by_side(node: Node, *parts: str) -> str:
-    """`[a; b]`, as a primitive is written that lays its sources side by side; of many the first and the last."""
+    """`[a; b]`, as a primitive is written that lays its sources side by side; of many the first and the last.
+
+    The sizes of vectors are added: `[3 + 1]`, since `[[3]; [1]]` would be a matrix.
+    """
+    sizes = [re.fullmatch(r"\[(\d+)\]", part) for part in parts]
+    if len(node.axes) == 1 and all(sizes):
+        return f"[{' + '.join(_few(tuple(size[1] for size in sizes if size), '…'))}]"
     return f"[{'; '.join(_few(parts, '…'))}]"
 
 

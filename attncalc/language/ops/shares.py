@@ -305,7 +305,10 @@ OPS |= {
         keep,
         cell=_softmax_cell,
         vjp=lambda g, y, node, x: [y * (g - total(g * y, node.args["over"]))],
-        because="the shares of a row sum to 1, so only differences from the row's weighted mean gradient count",
+        because=lambda node, source: (
+            f"a softmax's shares sum to 1 over {node.args['over']}, so only differences from the weighted mean "
+            "gradient there count"
+        ),
         about="e^x makes every score positive, and dividing by the sum makes shares of them. Only differences count: a "
         "score that is 1 above another gets e ≈ 2.718 times its share. The sum runs along one axis only, the last one "
         "unless a subscript names another: in a table each row sums to 1, a column need not.",

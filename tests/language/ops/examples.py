@@ -96,6 +96,7 @@ from attncalc.language.ops import (
     windows,
 )
 from attncalc.language.ops.moves import reread
+from attncalc.language.ops.pairs import commonest, joined, pair_counts
 
 for family in ROWS:  # a family is imported when one of its rows is asked for: here every one is
     import_module(f"attncalc.language.ops.{family}")
@@ -190,6 +191,8 @@ def collected(x: Node, numbers: Node, size: int, *own: str) -> Node:
 
 
 N, M, FAR = Axis("n", 3), Axis("m", 4), (Axis("m", 41),)
+V, PAIR, WORDS = Axis("V", 2), Axis("pair", 2), "all words are counted together"
+PAIRS = stack([constants((1, 2), PAIR, "late"), constants((0, 1), PAIR, "early")], "merge")
 SLIDES = (Slide(Axis("h", 4), "h'", "i", 2, 1, 0, 1), Slide(Axis("w", 5), "w'", "j", 3, 2, 0, 1))
 
 EXAMPLES: dict[str, tuple[Example, ...]] = {
@@ -430,6 +433,15 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(
             lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone="a stack of rows lacks the places' axes"
         ),
+    ),
+    "pair_counts": (
+        example(lambda x, y: pair_counts(x, y, V, V._replace(name="next")), "w=3 t=4: places", "w=3", alone=WORDS),
+    ),
+    "commonest": (example(lambda x: commonest(x, "V"), "V=3 next=4", alone=WORDS),),
+    "joined": (
+        example(lambda x: joined(x, constants((1, 2), PAIR, "pair"), 3, "V"), "w=4 t=5: places", alone=WORDS),
+        example(lambda x: joined(x, PAIRS, 3, "V"), "w=4 t=5: places", alone=WORDS),
+        example(lambda x: joined(x, PAIRS, 3, "V", by_rank=False), "w=4 t=5: places", alone=WORDS),
     ),
     "one_hot": (
         example(lambda: one_hot(index("n", (N,), "i"), M)),
