@@ -149,8 +149,8 @@ def policy(marking: Marking) -> Policy:
         cells=base.cells if marking.cells is None else marking.cells,
         follow=base.follow if marking.follow is None else marking.follow,
         points={**base.points, **_points(marking)},
-        rtol=base.rtol if marking.rtol is None else _size("rtol", marking.rtol),
-        atol=base.atol if marking.atol is None else _size("atol", marking.atol),
+        rtol=base.rtol if marking.rtol is None else from_zero("rtol", marking.rtol),
+        atol=base.atol if marking.atol is None else from_zero("atol", marking.atol),
     )
 
 
@@ -162,11 +162,11 @@ def _points(marking: Marking) -> dict[str, float]:
         if not mark or not name:
             fault = f"--points takes weights by the names of steps, not {quoted(word)}"
             raise OptionError(fault, hint="--points output=3")
-        found[name.strip()] = _size("points", weight)
+        found[name.strip()] = from_zero("points", weight)
     return found
 
 
-def _size(name: str, word: str) -> float:
+def from_zero(name: str, word: str) -> float:
     """A number from 0 on."""
     try:
         value = parse_number(word)

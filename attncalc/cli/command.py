@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.models import OptionInfo
 
-from attncalc.calculations import TABLE
+from attncalc.calculations import TABLE, load
 from attncalc.cli import output
 from attncalc.common.errors import OptionError, amount, both, flag, near, quoted, visible
 from attncalc.common.system import NamedTuple, docstring
@@ -21,6 +21,16 @@ NAMELESS = frozenset("*^/+()[],; ")  # what no option's name holds, and formulas
 DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into
 
 Parameter = TyperOption | TyperArgument
+
+
+def _size(word: str, words: Sequence[str]) -> str:
+    """`n=3` where an option is the name of an axis of the calculation among the words; "" where it is none."""
+    names = [name for each in words if (name := each.replace("_", "-")) in TABLE]
+    shapes = [shape for operand in load(names[0]).operands for shape in operand.shapes] if names else []
+    axes = {part for shape in shapes for axis in shape for part in ([axis] if isinstance(axis, str) else axis)}
+    number = next((each for each in words if each.isdecimal()), "3")
+    axis = word.replace("-", "_")
+    return f"{axis}={number}" if axis in axes else ""
 
 
 class Words:
@@ -81,7 +91,7 @@ class Words:
             name, equals, value = self._split(word)
             option = self.known.get(name)
             if option is None:
-                raise self._unknown(name)
+                raise self._unknown(name, [*operands, value, *rest])
             if option.is_flag and equals:
                 raise OptionError(f"{name} is a switch and takes no value", hint=f"leave out ={visible(value, 80)}")
             key = str(option.name)
@@ -165,7 +175,7 @@ class Words:
         given = amount(len(operands), "word was", "words were")
         raise OptionError(f"{verb} takes {taken}, but {given} given", hint=self.example)
 
-    def _unknown(self, name: str) -> OptionError:
+    def _unknown(self, name: str, words: Sequence[str]) -> OptionError:
         """An option that is not there, and what may have been meant, or where it may belong instead."""
         word = name.lstrip(DASHES)
         if name[0] != "-":
@@ -177,6 +187,8 @@ class Words:
         mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
         if not same and len(word) > 1 and (others := self._neighbours(word)):
             mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
+        if "--size" in self.known and (size := _size(word, words)):
+            mend = f"sizes are said together: --size {size}"
         place = visible(f"{self.command} {self.up_to} … {name}", 80)
         elsewhere = f"an option follows the name that it belongs to: {place}" if self.up_to else ""
         return OptionError(

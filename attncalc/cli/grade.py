@@ -1,44 +1,40 @@
 """`grade KEY SHEET…`: many answer sheets against one key."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from attncalc.api.classes import Work, handed_in, marked, of_sheets
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
+from attncalc.cli.cluster import executed
 from attncalc.cli.command import FURTHER
 from attncalc.cli.printing import Printed
 from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.evaluate.large.cores import count
-from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
 from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, read_report
-from attncalc.homework.marking.whole_class import Graded
-from attncalc.homework.reading.asked import from_document
+from attncalc.homework.marking.whole_class import Graded, Posed, exit_status, posed
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import file_name
-from attncalc.homework.reading.sheets import Asked
-from attncalc.homework.reading.submissions import Submission, submissions
-from attncalc.homework.reading.variants import PROBLEM, Keys, is_keys, read_keys
+from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
-from attncalc.inputs.problem_files import document_file, document_of
+from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.render import View
 from attncalc.render.page import Page, Paragraph, Row, Rows, write
-from attncalc.solve.problem import Problem
 
 MOST_JOBS = 64
 ANY_ROWS = 10**9
@@ -129,6 +125,10 @@ def grade(
             check=whole_to(MOST_JOBS),
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        option("Work", "--cluster", "ADDRESS", "use the workers of a Dask scheduler: tcp://host:8786, or its file"),
+    ] = None,
     max_rows: Annotated[
         int | None,
         option(
@@ -171,13 +171,11 @@ def grade(
     pages = _pages(back, dry=again.dry_run)
     sheet = _mark_sheet(back, files)
     if task is not None:
-        how = whole_class.Settings(by, marking.reveal, dtype, task.asked, task.keys)
-        with bar():
-            processes = count() if jobs == 0 else jobs or 1
-            graded = whole_class.grade(task.problem, task.found, read, how, jobs=processes)
-        graded, several = once(graded, first=back.first)
-        if task.keys is not None and any(one.name for one in task.keys.variants):
-            graded = whole_class.several_problems(graded, task.keys, how)
+        with bar(), executed(cluster) as executor:
+            work = Work(count() if jobs == 0 else jobs or 1, executor)
+            graded, several = marked(
+                task.posed, task.found, read, by, reveal=marking.reveal, dtype=dtype, first=back.first, work=work
+            )
     else:
         assert before is not None, "there are words, or there is a report"
         graded, several = once(by_policy(before, by), first=back.first)
@@ -197,16 +195,14 @@ def grade(
     if report is None or path is not None or (many > 1 and report == "gradescope"):
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
-    return whole_class.exit_status(graded)
+    return exit_status(graded)
 
 
 class _Task(NamedTuple):
     """What is to be marked."""
 
-    problem: Problem
-    asked: Asked
+    posed: Posed
     found: Sequence[Submission]
-    keys: Keys | None  # where every student has a problem of their own
 
 
 def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
@@ -216,17 +212,8 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
         fault = f"grade takes a key and the sheets to mark, but {given} given"
         raise OptionError(fault, hint="attncalc grade key.json sheets/")
     key, *sheets = words
-    contents = document_file(key, read)
-    keys = read_keys(contents, read) if is_keys(contents) else None
-    held = document_of(contents, read) if keys is None else keys.variants[0].held
-    names = Key(held.problem).names
-    asked = from_document(held.document, names, key)
-    found = submissions(_listed(sheets), key, read, names, most)
-    if keys is not None:  # the folders that were handed out may come back as they are
-        found = [one for one in found if one.path is None or one.path.name != PROBLEM]
-    if not found:
-        raise InputError("there is no sheet to grade", hint="the key itself is not marked")
-    return _Task(held.problem, asked, found, keys)
+    task = posed(document_file(key, read), read)
+    return _Task(task, handed_in(_listed(sheets), key, read, task, most))
 
 
 def _settled(
@@ -248,7 +235,7 @@ def _settled(
         graded, log = anonymous(graded, log)
         was, _ = anonymous(was, ())
         several = {name: [f"of the sheets of {code(name)} one counts"] for name in several}
-    for note in (*read.notes, *_notes(graded), *(line for lines in several.values() for line in lines)):
+    for note in (*read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines)):
         out.say("note", note)
     if before is not None:
         _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run)
@@ -310,14 +297,6 @@ def _pages(back: Back, *, dry: bool) -> Path | None:
     if not dry:
         out.make_folder(folder)
     return folder
-
-
-def _notes(graded: Sequence[Graded]) -> Iterator[str]:
-    """What is to be said of single sheets."""
-    for one in graded:
-        yield from one.marked.notes if one.marked is not None else ()
-        if one.carried is not None:
-            yield f"{one.student}: {one.carried}"
 
 
 def _tell_changes(found: Sequence[Change], students: int, *, dry: bool) -> None:

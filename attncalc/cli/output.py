@@ -30,12 +30,14 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
 
 
-def deliver(content: str | bytes, path: Path | None) -> None:
-    """Write a result where it goes: to a file, or to standard output."""
+def deliver(content: str | bytes | Iterable[str], path: Path | None) -> None:
+    """Write a result where it goes, a large one piece by piece: to a file, or to standard output."""
     if path is None:
         write(content)
-    else:
+    elif isinstance(content, (str, bytes)):
         write_file(path, content.encode() if isinstance(content, str) else content)
+    else:
+        write_file(path, (piece.encode() for piece in content))
 
 
 def write_page(text: str, path: Path | None = None) -> None:
@@ -43,15 +45,15 @@ def write_page(text: str, path: Path | None = None) -> None:
     deliver(text if path else spell(text, sys.stdout), path)
 
 
-def write(content: str | bytes) -> None:
-    """Write a result to standard output, whole and at once, or say why that failed."""
+def write(content: str | bytes | Iterable[str]) -> None:
+    """Write a result to standard output, whole and at once unless it comes in pieces, or say why that failed."""
     if sys.stdout is None:
         raise AttncalcError("cannot write the result: standard output is closed")
     try:
-        if isinstance(content, str):
-            sys.stdout.write(content)
-        else:
+        if isinstance(content, bytes):
             sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.writelines([content] if isinstance(content, str) else content)
         sys.stdout.flush()
     except OSError as error:
         _discard_output()

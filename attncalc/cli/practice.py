@@ -1,35 +1,38 @@
 """`practice`: a tutor in the terminal, which works as well from a script's standard input."""
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from attncalc.api.quizzes import any_seed
 from attncalc.calculations import TABLE, families, load
 from attncalc.cli import output as out
+from attncalc.cli.checking import from_zero
 from attncalc.cli.lists import listed_page
-from attncalc.cli.quizzes import Level, Seed, Sizes, may_be_document, sizes_of
+from attncalc.cli.quizzes import Drawing, may_be_document, own_but, sizes_of, wanted_by
 from attncalc.cli.reference import named
-from attncalc.cli.settings import Colour, option, switch
+from attncalc.cli.settings import Colour, names, option, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
-from attncalc.common.system import shown, unwritable
+from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
 from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.practice.posed import Posed
-from attncalc.homework.practice.session import Session
+from attncalc.homework.practice.session import Draw, Session
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import Wanted
-from attncalc.homework.reading.asked import from_document
-from attncalc.homework.reading.sheets import EVERYTHING
+from attncalc.homework.reading.asked import asked, from_document, words_of
 from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import Document, load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode, read_file
+from attncalc.record.verdicts import USUAL_POLICY, Policy
 from attncalc.render import View
 from attncalc.render.page import Block, Page, write
 from attncalc.solve.problem import Problem
@@ -39,12 +42,50 @@ TRIED = 5
 """So many problems are drawn until one shows the last mistake."""
 
 
+class Asked(NamedTuple):
+    """What is asked, and what is told."""
+
+    ask: Annotated[
+        list[str] | None, option("Problem", "--ask", "STEP,…", "the steps or entries to work out: output,weights[1,0]")
+    ] = None
+    show_steps: Annotated[
+        list[str] | None, option("Problem", "--show-steps", "STEP,…", "steps that are told with their values")
+    ] = None
+
+
+class Earning(NamedTuple):
+    """What answers earn."""
+
+    policy: Annotated[
+        str | None, option("Marks", "--policy", "FILE", "what answers earn (policy.toml), with attempts and hint_cost")
+    ] = None
+    attempts: Annotated[
+        int | None,
+        option("Marks", "--attempts", "N", "so many wrong answers, and the step is shown (any)", check=whole_to(99)),
+    ] = None
+    hint_cost: Annotated[
+        str | None, option("Marks", "--hint-cost", "SHARE", "what a hint costs, as a share of its step (0)")
+    ] = None
+
+    @property
+    def by(self) -> Policy:
+        """The policy."""
+        base = USUAL_POLICY if self.policy is None else read_policy(self.policy)
+        cost = base.hint_cost if self.hint_cost is None else from_zero("hint-cost", self.hint_cost)
+        return replace(base, attempts=base.attempts if self.attempts is None else self.attempts, hint_cost=cost)
+
+
+OWN = ("calculation", "fade", "why", "predict", "save", "color", *Drawing._fields, *Asked._fields, *Earning._fields)
+"""What the calculation's options and operands of these names are said with --set for."""
+
+
 def practice(
     calculation: Annotated[list[str] | None, typer.Argument(metavar="[grad] calculation|document")] = None,
     *,
-    seed: Seed = None,
-    size: Sizes = None,
-    level: Level = None,
+    own: Annotated[Mapping[str, Any], own_but(OWN)],
+    drawing: Drawing,
+    asking: Asked,
+    earning: Earning,
     fade: Annotated[
         bool,
         switch("Problem", "--fade", "work the first problem out, leave the last step of the next to do, and so on"),
@@ -75,7 +116,7 @@ def practice(
         return 0
     path = None if save is None else _save_file(save)
     how = {"fade": fade, "whys": why, "predict": predict}
-    session = _session(calculation, seed, sizes_of(size), level, path, how)
+    session = _session(calculation, drawing, asking, own, earning.by, path, how)
     _show(session.begin() if not session.said else session.again(), view)
     while not session.ended:
         line = _line()
@@ -135,72 +176,98 @@ def _practised(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _session(
     words: Sequence[str],
-    seed: int | None,
-    sizes: Mapping[str, int],
-    level: str | None,
+    drawing: Drawing,
+    asking: Asked,
+    options: Mapping[str, Any],
+    policy: Policy,
     path: Path | None,
     how: Mapping[str, bool],
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
+    seed, sizes, level = drawing.seed, sizes_of(drawing.size), drawing.level
     own = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
-    held: Document | None = None
-    if own:
-        read = Reading()
-        if words[0] == "-":
-            raise OptionError("practice reads answers from standard input: the problem must be in a file")
-        held = load_document(words[0], read)
-        for note in read.notes:
-            out.say("note", note)
-        surplus = [flag(name) for name, value in (("size", sizes), ("level", level)) if value]
-        if surplus:
-            mend = "name a calculation, and its numbers are drawn"
-            raise OptionError(f"{quoted(words[0])} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    held = _held(words[0], drawing) if own else None
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
     own_sizes = _sizes_in(held.problem) if held else sizes
     kept = _kept(path)
-    chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
-    head = {
+    asks = words_of(asking.ask or ()), words_of(asking.show_steps or ())
+    further: dict[str, object] = {
+        "options": {name: value for name, value in options.items() if value is not None},
+        "set": [*names(drawing.set)],
+        "given": [*names(drawing.given)],
+        "ask": asks[0],
+        "shown": asks[1],
+        "policy": {} if policy == USUAL_POLICY else asdict(policy),
+    }
+    head: dict[str, Any] = {
         "practice": name,
         "size": dict(sizes),
         "level": level,
         **how,
         "document": dict(held.document) if held else None,
+        **{name: value for name, value in further.items() if value},
     }
     head = json.loads(json.dumps(head))
     earlier = [line["seed"] for line in kept if head.items() <= line.items() and seed in (None, line["seed"])]
-    chosen = earlier[-1] if earlier else chosen
+    chosen = earlier[-1] if earlier else any_seed() if seed is None else seed
     if seed is None and held is None and not earlier:
         out.say("note", f"--seed {chosen} makes these problems again")
-    wanted = Wanted()
-    if held:
-        given = tuple(operand for operand in held.problem.inputs if operand != UPSTREAM.name)
-        wanted = Wanted(dict(held.problem.options), given=given, backward=held.problem.backward)
+    wanted = wanted_by(name, drawing, options) if held is None else _like(held)
 
     def posed(problem: Problem) -> Posed:
-        return Posed(problem, from_document(held.document, Key(problem).names, words[0]) if held else EVERYTHING)
+        known = Key(problem).names
+        written = from_document(held.document, known, words[0]).written() if held else {}
+        return Posed(
+            problem, asked(asks[0] or written.get("ask", ()), asks[1] or written.get("shown", ()), known), policy
+        )
 
     def draw(number: int, mistake: str) -> Posed:
         if held is not None and number == 0:
             return posed(held.problem)
         seeds = (chosen + TRIED * number + turn for turn in range(TRIED))
-        drawn = (found_for(name, seed=each, sizes=own_sizes, level=level or LEVELS[1], wanted=wanted) for each in seeds)
+        usual = level or LEVELS[1]
+        drawn = (found_for(name, seed=each, sizes=own_sizes, level=usual, wanted=wanted, asks=asks) for each in seeds)
         first = next(drawn)
         showing = (one for one in chain([first], drawn) if mistake not in one.hidden)
         return posed(next(showing, first).problem)
 
-    session = Session(draw, **how)
     head["seed"] = chosen
-    ours = False
-    for line in kept:  # what was said is said again
+    session = _heard(draw, kept, head, how)
+    if path is not None:
+        _append(path, head)
+    return session
+
+
+def _held(word: str, drawing: Drawing) -> Document:
+    """A problem of one's own."""
+    if word == "-":
+        raise OptionError("practice reads answers from standard input: the problem must be in a file")
+    read = Reading()
+    held = load_document(word, read)
+    for note in read.notes:
+        out.say("note", note)
+    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name != "seed"]
+    if surplus:
+        mend = "name a calculation, and its numbers are drawn"
+        raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    return held
+
+
+def _like(held: Document) -> Wanted:
+    """What other problems have in common with one of one's own."""
+    given = tuple(operand for operand in held.problem.inputs if operand != UPSTREAM.name)
+    return Wanted(dict(held.problem.options), given=given, backward=held.problem.backward)
+
+
+def _heard(draw: Draw, kept: Sequence[Mapping[str, Any]], head: Mapping[str, Any], how: Mapping[str, bool]) -> Session:
+    """A session in which what was said earlier is said again."""
+    session, ours = Session(draw, **how), False
+    for line in kept:
         ours = line.items() >= head.items() if "practice" in line else ours
         if ours and "said" in line and line["said"] not in ("quit", "q"):
             session = Session(draw, session.number + 1, **how) if session.ended else session
             session.hear(line["said"])
-    if session.ended:
-        session = Session(draw, session.number + 1, **how)
-    if path is not None:
-        _append(path, head)
-    return session
+    return Session(draw, session.number + 1, **how) if session.ended else session
 
 
 def _line() -> str | None:

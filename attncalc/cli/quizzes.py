@@ -1,17 +1,18 @@
 """`quiz`: a problem with friendly numbers, or one's own, with blank sheets, worksheets and the key."""
 
-import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from attncalc.api.quizzes import Handouts, any_seed, drawn, of_bank, of_document
 from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output as out
+from attncalc.cli.bar import bar
 from attncalc.cli.printing import Printed
 from attncalc.cli.reference import named
-from attncalc.cli.rosters import Classroom, drawn_for, like_document, of_bank, replace
+from attncalc.cli.rosters import Classroom, replace
 from attncalc.cli.settings import (
     choice,
     names,
@@ -28,18 +29,16 @@ from attncalc.common.errors import OptionError, both, either, flag, listed, near
 from attncalc.common.system import NamedTuple, is_file
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.exports import FIXED
-from attncalc.homework.quiz.handouts import WORKSHEETS, files, for_platforms, key_document, worksheet_name
+from attncalc.homework.quiz.handouts import WORKSHEETS, key_document, worksheet_name
 from attncalc.homework.quiz.platforms import FORMATS as EXPORTS
-from attncalc.homework.quiz.rosters import class_files
-from attncalc.homework.quiz.search import Quiz, weighed
-from attncalc.homework.quiz.search import quiz as found_for
+from attncalc.homework.quiz.search import Quiz
 from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
-from attncalc.homework.reading.asked import asked, from_document, words_of
-from attncalc.homework.reading.sheets import EVERYTHING, Asked
-from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
+from attncalc.homework.reading.asked import from_document, words_of
+from attncalc.homework.reading.lists import roster
+from attncalc.homework.reading.variants import LEVELS, is_keys
 from attncalc.inputs.calls import gather
-from attncalc.inputs.problem_files import document_file, document_of, load_document
+from attncalc.inputs.problem_files import document_file, load_document
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES, SUFFIXES
 from attncalc.render.printing import Printing
@@ -79,7 +78,7 @@ class Drawing(NamedTuple):
     ] = None
     set: Annotated[
         list[str] | None,
-        option("Problem", "--set", "NAME=VALUE", "an option of the calculation that quiz has itself: seed=3"),
+        option("Problem", "--set", "NAME=VALUE", "an option of the calculation that the command has itself: seed=3"),
     ] = None
 
 
@@ -118,14 +117,18 @@ class Asking(NamedTuple):
         return Wording(formulas, formulas == FORMULAS[-1] if self.reasons is None else self.reasons, printing)
 
 
-def _own(words: Sequence[str] | None) -> dict[str, Any]:
-    """The options of the calculation that words name, but for those that quiz has itself."""
-    spoken = [part for word in words or () for part in word.replace("_", "-").split()]
-    name = next((word for word in spoken if word in TABLE), None)
-    if name is None:
-        return {}
-    derivative = next((word for word in spoken[: spoken.index(name)] if word in DERIVATIVES), "")
-    return {each: hint for each, hint in own_options(load(name), derivative).items() if each not in OWN}
+def own_but(taken: Container[str]) -> Callable[[Sequence[str] | None], dict[str, Any]]:
+    """The options of the calculation that words name, but for those that the command has itself."""
+
+    def own(words: Sequence[str] | None) -> dict[str, Any]:
+        spoken = [part for word in words or () for part in word.replace("_", "-").split()]
+        name = next((word for word in spoken if word in TABLE), None)
+        if name is None:
+            return {}
+        derivative = next((word for word in spoken[: spoken.index(name)] if word in DERIVATIVES), "")
+        return {each: hint for each, hint in own_options(load(name), derivative).items() if each not in taken}
+
+    return own
 
 
 OWN = (
@@ -133,14 +136,14 @@ OWN = (
     *(name for group in (Drawing, Asking, Classroom, Printed) for name in group._fields),
 )
 """What the calculation's options and operands of these names are said with --set for."""
-WITH_BANK = ("bank", "pick", "roster", "seed", "level", "format", "formulas", "reasons", *Printed._fields)
+WITH_BANK = ("bank", "pick", "roster", "seed", "level", "format", "export", "formulas", "reasons", *Printed._fields)
 WITH_REPLACE = ("replace", "seed", "format", "formulas", "reasons", *Printed._fields)
 
 
 def quiz(
     calculation: Annotated[list[str] | None, typer.Argument(metavar="[grad|jacobian] calculation|document")] = None,
     *,
-    own: Annotated[Mapping[str, Any], _own],
+    own: Annotated[Mapping[str, Any], own_but(OWN)],
     drawing: Drawing,
     asking: Asking,
     classroom: Classroom,
@@ -200,12 +203,19 @@ def quiz(
         return
     if classroom.pick is not None and classroom.bank is None:
         raise OptionError("--pick is of a bank, and none is named", hint="--bank DIR, a folder with a bank.toml")
+    students = None if classroom.roster is None else roster(classroom.roster)
     if classroom.bank is not None:
         surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
         if surplus:
             raise OptionError(f"--bank has problems as they are: {both(surplus)} cannot change them")
-        picked = of_bank(classroom, _seed(drawing), drawing.level)
-        out.write_folder(_folder(output), class_files(picked, _formats(format), wording))
+        with bar():
+            made = of_bank(classroom.bank, students or [], classroom.pick, _seed(drawing), drawing.level)
+        for note in made.notes:
+            out.say("note", note)
+        exports = [choice("--export", word, EXPORTS) for word in names(export)]
+        out.write_folder(_folder(output), made.written(_formats(format), exports, wording))
+        if exports:
+            out.say("note", FIXED)
         return
     words = calculation or []
     whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
@@ -213,23 +223,16 @@ def quiz(
     folder = _folder(output)
     formats = _formats(format)
     exports = [choice("--export", word, EXPORTS) for word in names(export)]
-    if exports and classroom.roster is not None:
-        raise OptionError("--export writes one quiz for all, and --roster one for each student")
     sizes = sizes_of(drawing.size)
     if whole:
-        keys, found, wants = _of_document(words[0], drawing, asking, classroom.roster, said)
+        made = _of_document(words[0], drawing, asking, students, said)
     else:
-        keys, found, wants = _drawn(name, drawing, sizes, asking, own, classroom.roster)
-    if keys is not None:
-        out.write_folder(folder, class_files(keys, formats, wording))
-    elif found is not None:
-        made: dict[str, str | bytes] = {**files(found.problem, formats, wants, wording)}
-        if exports:
-            made |= for_platforms(found.problem, exports, wants, wording)
-            out.say("note", FIXED)
-        out.write_folder(folder, made)
-    if found is not None:
-        _tell(found, sizes)
+        made = _drawn(name, drawing, sizes, asking, own, students)
+    out.write_folder(folder, made.written(formats, exports, wording))
+    if exports:
+        out.say("note", FIXED)
+    if made.found is not None:
+        _tell(made.found, sizes)
 
 
 def _folder(output: str | None) -> Path:
@@ -238,39 +241,29 @@ def _folder(output: str | None) -> Path:
     return Path(output)
 
 
-Made = tuple[Keys | None, Quiz | None, Asked]
-"""The problems of a class; a problem with what it shows; and what is asked of it."""
-
-
 def may_be_document(word: str) -> bool:
     """Whether a word names a file, rather than a calculation."""
     return is_file(word) or word.startswith("@") or word == "-"
 
 
-def _of_document(word: str, drawing: Drawing, asking: Asking, roster: str | None, said: Container[str]) -> Made:
+def _of_document(
+    word: str, drawing: Drawing, asking: Asking, students: Sequence[str] | None, said: Container[str]
+) -> Handouts:
     """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
     read = Reading()
-    theirs = ("seed", "level") if roster is not None else ()
+    theirs = ("seed", "level") if students is not None else ()
     surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name not in theirs]
     if surplus:
         mend = "name a calculation, and its numbers are drawn"
         raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
     contents = document_file(word, read)
-    if is_keys(contents):
-        if surplus := [flag(name) for name in ("ask", "show_steps", "roster", "export") if name in said]:
-            raise OptionError(f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them")
-        return read_keys(contents, read), None, EVERYTHING
-    held = document_of(contents, read)
-    names = Key(held.problem).names
-    ask, shown = asking.words
-    written = from_document(held.document, names, word).written()
-    wants = asked(ask or written.get("ask", ()), shown or written.get("shown", ()), names)
+    if is_keys(contents) and (surplus := [flag(name) for name in ("ask", "show_steps", "roster") if name in said]):
+        raise OptionError(f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them")
+    with bar():
+        made = of_document(contents, read, asking.words, _seed(drawing), drawing.level, students)
     for note in read.notes:
         out.say("note", note)
-    if roster is not None:
-        return like_document(roster, word, held.problem, _seed(drawing), drawing.level, wants), None, wants
-    told = wants.written()
-    return None, weighed(held.problem, (told.get("ask", ()), told.get("shown", ()))), wants
+    return made
 
 
 def _drawn(
@@ -279,25 +272,23 @@ def _drawn(
     sizes: Mapping[str, int],
     asking: Asking,
     own: Mapping[str, Any],
-    roster: str | None,
-) -> Made:
+    students: Sequence[str] | None,
+) -> Handouts:
     """A problem with new numbers, and what is asked of it; or one for each student."""
-    level, wanted, chosen = drawing.level or USUAL_LEVEL, _wanted(name, drawing, own), _seed(drawing)
-    if roster is not None:
-        keys, found = drawn_for(roster, name, chosen, sizes, level, wanted, asking.words)
-        return keys, found, EVERYTHING
-    found = found_for(name, seed=chosen, sizes=sizes, level=level, wanted=wanted, asks=asking.words)
-    if drawing.seed is None:
+    wanted, chosen = wanted_by(name, drawing, own), _seed(drawing)
+    with bar():
+        made = drawn(name, chosen, sizes, drawing.level, wanted, asking.words, students)
+    if students is None and drawing.seed is None:
         out.say("note", f"--seed {chosen} makes this problem again")
-    return None, found, asked(*asking.words, Key(found.problem).names)
+    return made
 
 
 def _seed(drawing: Drawing) -> int:
     """The seed that was said, or any."""
-    return int.from_bytes(os.urandom(3), "big") if drawing.seed is None else drawing.seed
+    return any_seed() if drawing.seed is None else drawing.seed
 
 
-def _wanted(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
+def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
     """What of the problem is settled before its numbers are drawn."""
     base = told_apart(name)[0]
     calculation, derivative = load(base), name.removesuffix(base).strip()

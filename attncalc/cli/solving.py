@@ -1,8 +1,9 @@
 """From words, or a document, to the page: a problem is solved and shown, within a bound where letters take for ever."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import LETTERS, Trace
-from attncalc.render import PICTURES, render
+from attncalc.render import PICTURES, pieces, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
 from attncalc.solve.solver import solve
 
@@ -157,7 +158,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     """Calculate and show the result; what has been read is not written to."""
     if chosen.target.path:
         output.refuse_unwritable(chosen.target.path, read.opened)
-    solved = _solved
+    solved: Callable[..., tuple[Trace, str | bytes | Iterable[str]]] = partial(_solved, in_pieces=True)
     if chosen.exact or LETTERS in (given.source for given in problem.inputs.values()):  # SymPy might take for ever
         solved = patience()(_solved)
     trace, content = solved(problem, chosen)
@@ -182,7 +183,9 @@ def _remarks(trace: Trace) -> Iterator[str]:
         yield from (f"{name}: {remark.text}" for remark in operand.remarks if remark.kind in ALOUD)
 
 
-def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
+def _solved(
+    problem: Problem, chosen: Settings, *, in_pieces: bool = False
+) -> tuple[Trace, str | bytes | Iterable[str]]:
     """The trace of a problem, and the page that shows it."""
     with _progress(quiet=chosen.view.quiet):
         trace = solve(
@@ -202,7 +205,7 @@ def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
     _must_fit_as_text(trace, chosen)
     if chosen.view.plot or chosen.target.format in PICTURES:
         trace, chosen = _illustrated(trace, chosen)
-    return trace, render(trace, chosen.target.format, chosen.view)
+    return trace, (pieces if in_pieces else render)(trace, chosen.target.format, chosen.view)
 
 
 def _progress(*, quiet: bool) -> AbstractContextManager[None]:

@@ -43,6 +43,7 @@ TOKENS: dict[str, Any] = {
     "x": whole(1, 3, 6),
     **{f"w{letter}": whole(seed, 6, 6, most=1) for seed, letter in enumerate("qkvo", 2)},
 }
+WIDE_GAINS = [1, 2, 0.5, 1.5, 1, 0.5]
 WIDE_TOKENS: dict[str, Any] = {
     "x": whole(41, 3, 12, most=1),
     **{f"w{letter}": whole(seed, 12, 12, most=1) for seed, letter in enumerate("qkvo", 42)},
@@ -53,6 +54,7 @@ MUON: dict[str, Any] = {"kind": "muon", "lr": 0.5, "momentum": 0.8}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
 CODED = [[-3.5, 1.25, 0.5, 1.7], [1.75, -0.625, 0.9, 0.3]]
 ONE_SIDED = [[-3, -4.5, -6, -5], [-3.5, -4, -5.2, -4.1]]
+SEARCHED: dict[str, Any] = {"beam": 2, "length": 3, "from_probabilities": True}
 DRAFTED: dict[str, Any] = {
     "target": [[1, 0.5, 0, -1], [0.2, 1, -0.5, 0.7], [0, 1.5, 0.5, 1], [0.5, 0, 1, -0.5]],
     "draft": [[0.5, 1, 0.2, -0.5], [1, 0.3, 0.5, 0], [1, 0.5, 0, 0.4]],
@@ -146,9 +148,19 @@ PROBLEMS: dict[str, list[Problem]] = {
             previous=[0, 1],
         ),
     ],
+    "beam": [
+        problem(
+            "beam", SEARCHED | {"length_penalty": 1}, transitions=[[0.1, 0.5, 0.4], [0.2, 0.1, 0.7], [0.5, 0.3, 0.2]]
+        ),
+        problem("beam", {"length": 4, "length_penalty": 2}, transitions=[[0.5, 2, 1.5], [1, 0.3, 1.2], [2, 0.5, 1]]),
+    ],
     "speculative": [
         problem("speculative", {"temperature": 0.5, "seed": 11}, **DRAFTED),
         problem("speculative", {"temperature": 2, "seed": 1}, **DRAFTED),
+    ],
+    "bpe": [
+        problem("bpe", {"corpus": "bar:6 far:5 tab:4 tan:4", "merges": 3, "encode": "tar bat"}),
+        problem("bpe", {"corpus": "cab:1 abca:1 bc:5 cabb:2", "merges": 3, "encode": "cabc"}),
     ],
     "quantize": [
         problem("quantize", {"kind": "int4", "per": "row"}, x=CODED, w=[[1, -2], [0.5, 3], [-1, 0.5], [2, 1]]),
@@ -288,6 +300,9 @@ PROBLEMS: dict[str, list[Problem]] = {
         ),
         problem("multihead", {"heads": 2, "causal": True, "softcap": 1.5}, **TOKENS),
         problem("multihead", {"heads": 2, "qk_norm": True, "eps": 0.1}, sinks=[0.5, 2], q_gamma=[1, 2, 0.5], **TOKENS),
+        problem(
+            "multihead", {"heads": 2, "qk_norm": True, "qk_norm_over": "all", "eps": 0.1}, q_gamma=WIDE_GAINS, **TOKENS
+        ),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
     "latent-attention": [
@@ -332,7 +347,11 @@ PROBLEMS: dict[str, list[Problem]] = {
     ],
     "entropy": [problem("entropy", p=[0.6, 0.3, 0.1])],
     "kl": [problem("kl", p=[0.5, 0.3, 0.2], q=[0.1, 0.7, 0.2])],
-    "complexity": [problem("complexity", {"n": 5, "d_model": 12, "heads": 3, "layers": 2})],
+    "complexity": [
+        problem("complexity", {"n": 5, "d_model": 12, "heads": 3, "layers": 2}),
+        problem("complexity", {"n": 4, "d_model": 8, "heads": 4, "kv_heads": 2, "activation": "swiglu"}),
+        problem("complexity", {"n": 3, "d_model": 6, "heads": 2, "vocab": 10, "training": True}),
+    ],
     "sinusoidal": [problem("sinusoidal", {"n": 4, "d": 6})],
     "rope": [problem("rope", x=[[1, -2, 3, 0.5]], positions=[2])],
     "alibi": [problem("alibi", {"heads": 12, "n": 3}), problem("alibi", {"heads": 4, "n": 3, "causal": True})],
@@ -400,6 +419,16 @@ PROBLEMS: dict[str, list[Problem]] = {
             w3=[[2, 1], [1, 0]],
         )
     ]
+    + [
+        problem(
+            "ffn",
+            {"activation": "swiglu-clamped"},
+            x=[[4, -2], [3, 1]],
+            w1=[[2, 1], [0, -1]],
+            w2=[[1, 0.5], [2, 1]],
+            w3=[[2, -3], [1, 0]],
+        )
+    ]
     + [problem("ffn", x=[[1, -2], [0.5, 1]], w1=[[1, 2], [0, 1]], w2=[[1, 0.5], [2, 1]])],
     "residual": [problem("residual", x=[[1, 2], [3, 4]], f=[[0.5, 1], [0, 1]])],
     "embed": [
@@ -418,6 +447,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         for top, more, own in (
             (2, {}, {}),
             (1, {"no_renormalise": True, "routed_scale": 2.5, "capacity": 1}, {}),
+            (2, {"activation": "swiglu-clamped"}, {"x": [[9, -6, 3, 0], [2, 7, -5, 4], [-8, 1, 6, -3]]}),
             (2, {"activation": "gelu"}, {"w3": None, "shared_w1": whole(55, 4, 3), "shared_w2": whole(56, 3, 4)}),
         )
     ],
@@ -442,6 +472,12 @@ PROBLEMS: dict[str, list[Problem]] = {
             **LAYER,
         ),
         problem("decoder-only", {"heads": 2, "rope": True, "eps": 0.1}, **ONLY | WIDE_HEADS),
+        problem(
+            "decoder-only",
+            {"heads": 2, "norm_at": "after", "qk_norm": True, "qk_norm_over": "all", "eps": 0.1},
+            q_gamma=WIDE_GAINS[:4],
+            **ONLY,
+        ),
         problem(
             "decoder-only",
             {

@@ -95,7 +95,7 @@ def short(name: str, size: int) -> Trace | None:
 
 
 NEVER = {
-    **dict.fromkeys(("bayes", "entropy", "kl", "perplexity"), "whole numbers at random are no probabilities"),
+    **dict.fromkeys(("bayes", "beam", "entropy", "kl", "perplexity"), "whole numbers at random are no probabilities"),
     **dict.fromkeys(("derivative", "descend", "gradient"), "a formula has no axes"),
     "complexity": "its result is told in words",
     "decoder-only": "the sample's query heads share one key head, whose columns are fewer",

@@ -92,6 +92,53 @@ def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
     assert {row["student"]: row["out_of"] for row in half}["Ada"] == full / 2
 
 
+def test_problems_of_a_student_are_replaced_all_or_one_by_one(run: Run, bank: Path) -> None:
+    home = bank.parent
+    assert run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw").returncode == 0
+
+    def own() -> dict[tuple[str, str], str]:
+        rows = json.loads((home / "hw/keys.json").read_text())["variants"]
+        return {(row["student"], row["name"]): row["problem"] for row in rows}
+
+    def replaced(*words: str) -> set[tuple[str, str]]:
+        before = own()
+        done = run("quiz", "--replace", *words, "--seed", "5", "-o", "hw")
+        assert done.returncode == 0, done.stderr
+        assert own().keys() == before.keys()
+        return {each for each, name in own().items() if before[each] != name}
+
+    assert replaced("Ada") == {("Ada", "softmax"), ("Ada", "dot")}
+    assert replaced("bob#dot") == {("Bob", "dot")}
+    assert own()["Bob", "dot"] in (home / "hw/Bob/2-dot/sheet.json").read_text()
+    assert (home / "hw/Ada/1-softmax/worksheet.md").read_text().startswith("# Shares (3 points)\n")
+    fill(home / "hw", home / "sheets")
+    assert {row["score"] for row in report(run, "hw/keys.json", "sheets").values()} == {10}
+    for word, said in {"Ada#attention": "are the same for all", "Ada#dott": "did you mean dot?"}.items():
+        assert said in run("quiz", "--replace", word, "-o", "hw").stderr
+
+
+def test_a_class_list_has_columns_for_all_problems(run: Run, bank: Path) -> None:
+    home = bank.parent
+    assert run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw").returncode == 0
+    rows = json.loads((home / "hw/keys.json").read_text())["variants"]
+    own = {(row["student"], row["name"]): row["inputs"] for row in rows}
+    dots = {name: np.dot(own[name, "dot"]["a"], own[name, "dot"]["b"]) for name in STUDENTS}
+    heads = 'student,dot/dot,"attention/output[0,0]",softmax/softmax[0],remark'
+    (home / "list.csv").write_text(
+        f"{heads}\nAda,{dots['Ada']},,,late\nBob,{dots['Bob'] + 1},1,0.5,\nEve,,,,\n", encoding="utf-8"
+    )
+    done = run("grade", "hw/keys.json", "list.csv", "-f", "json")
+    found = {row["student"]: row for row in json.loads(done.stdout)["students"]}
+    assert (found["Ada"]["source"], [*found]) == ("list.csv:2", [*STUDENTS])
+    assert done.stderr == 'note: list.csv: "remark" is no step of these problems, and passed over\n'
+    verdicts = {name: {step["name"]: step["verdict"] for step in row["steps"]} for name, row in found.items()}
+    assert verdicts["Ada"]["dot/dot"] == "right"
+    assert {verdicts["Ada"][step] for step in ("softmax/softmax", "attention/output")} == {"missing"}
+    assert verdicts["Bob"]["dot/dot"] in ("slip", "unexplained", "mistake")
+    (home / "one.json").write_text(json.dumps({"problem": "dot", "dot": int(dots["Eve"]), "student": "Eve"}))
+    assert report(run, "hw/keys.json", "one.json")["Eve"]["score"] > 0
+
+
 def test_without_a_roster_it_is_for_all(run: Run, bank: Path) -> None:
     home = bank.parent
     assert run("quiz", "--bank", "bank", "--seed", "1", "-f", "markdown", "-o", "hw").returncode == 0

@@ -62,7 +62,7 @@ def judged(key: Key, answer: Answer) -> Finding:
 def right_of(key: Key) -> NDArray[np.float64]:
     value = key.value(key.result)
     assert value is not None, "real numbers"
-    return np.asarray(value)
+    return value.copy()
 
 
 def of(key: Key, mistake: str) -> NDArray[np.float64]:

@@ -184,3 +184,45 @@ def test_quiz_writes_them_with_what_is_asked_and_always_the_same(run: Run, tmp_p
     refused = run("quiz", "attention", "--export", "moodel", "-o", "c")
     assert (refused.returncode, (tmp_path / "c").exists()) == (2, False)
     assert "did you mean moodle?" in refused.stderr
+
+
+def test_a_class_is_a_pool_from_which_the_platform_draws(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("student\nAda\nBob\nEve\n", encoding="utf-8")
+    words = ("quiz", "softmax", "--seed", "3", "--roster", "class.csv")
+    done = run(*words, "--export", "moodle,qti", "-o", "a")
+    assert (done.returncode, FIXED in done.stderr) == (0, True)
+    text = (tmp_path / "a/moodle.xml").read_text(encoding="utf-8")
+    category, *questions = ElementTree.fromstring(text).findall("question")  # noqa: S314  (written by ourselves)
+    assert category.findtext("category/text") == "$course$/top/attncalc/softmax"
+    assert len({question.findtext("name/text") for question in questions}) == 3
+    assert not any(name in text for name in ("Ada", "Bob", "Eve"))
+    archive = zipfile.ZipFile(tmp_path / "a/qti.zip")
+    space = {"q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+    test = ElementTree.fromstring(archive.read("test.xml"))  # noqa: S314  (written by ourselves)
+    [section] = test.iter("{http://www.imsglobal.org/xsd/imsqti_v2p1}assessmentSection")
+    assert [each.get("select") for each in section.findall("q:selection", space)] == ["1"]
+    refs = {each.get("href"): each.get("identifier") for each in section.findall("q:assessmentItemRef", space)}
+    assert {"imsmanifest.xml", "test.xml", *refs} == {*archive.namelist()}
+    for file, name in refs.items():
+        assert ElementTree.fromstring(archive.read(file or "")).get("identifier") == name  # noqa: S314  (as above)
+    refused = run(*words, "--export", "canvas", "-o", "b")
+    assert (refused.returncode, (tmp_path / "b").exists()) == (2, False)
+    assert "Canvas draws single questions" in refused.stderr
+    done = run("quiz", "a/keys.json", "--export", "moodle", "-o", "c")
+    assert (tmp_path / "c/moodle.xml").read_text(encoding="utf-8") == text, done.stderr
+
+
+def test_a_bank_has_a_pool_for_each_of_its_problems(run: Run, samples: Path, tmp_path: Path) -> None:
+    (tmp_path / "bank").mkdir()
+    for name in ("dot", "softmax"):
+        (tmp_path / f"bank/{name}.json").write_bytes((samples / f"{name}.json").read_bytes())
+    (tmp_path / "bank/bank.toml").write_text("[softmax]\ntitle = 'A/B'\ndraw = true\n[dot]\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("student\nAda\nBob\n", encoding="utf-8")
+    done = run("quiz", "--bank", "bank", "--roster", "class.csv", "--export", "moodle,qti", "-o", "a")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "a/moodle.xml").read_text(encoding="utf-8")
+    found = [each.findtext("category/text") for each in ElementTree.fromstring(text).findall("question")]  # noqa: S314
+    top = "$course$/top/attncalc"
+    assert found == [f"{top}/A//B", None, None, f"{top}/dot", None]  # what is the same for all stands there once
+    test = zipfile.ZipFile(tmp_path / "a/qti.zip").read("test.xml").decode()
+    assert (test.count("<assessmentSection"), test.count("<assessmentItemRef")) == (2, 3)

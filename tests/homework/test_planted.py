@@ -223,7 +223,7 @@ CATALOGUE = """
     rms-multiplied rms-wrong-eps dln-statistics-fixed dln-mean-fixed dln-divisor-fixed dln-mean-of-rows dln-no-gamma
     dln-gamma-of-x
 
-    block-pre-for-post block-residual-from-normed block-no-residual
+    block-pre-for-post block-pre-for-after qk-norm-of-each-head block-residual-from-normed block-no-residual
 
     gelu-tanh gelu-cdf-only gelu-no-sqrt2 gelu-pdf gelu-no-half gelu-tanh-no-cubic gelu-sigmoid gelu-silu gelu-relu
 
@@ -276,7 +276,7 @@ CATALOGUE = """
     linear-attention-no-state linear-attention-no-feature linear-attention-elu-alone
     ssm-zoh-for-euler ssm-euler-for-zoh ssm-a-log-positive ssm-a-log-twice ssm-a-log-as-a ssm-no-softplus ssm-input-late
     ssm-read-before ssm-no-state ssm-no-decay ssm-decay-linear ssm-added-without-delta ssm-no-skip
-    gate-missing gelu-exact-for-tanh block-not-parallel residual-scale-missing
+    gate-missing gate-plus-one-missing gate-not-clamped gelu-exact-for-tanh block-not-parallel residual-scale-missing
 
     qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone
     kv-bytes-numbers kv-bytes-one-token flash-block-offset flash-no-rescale flash-rescale-inverted flash-not-carried
@@ -302,6 +302,11 @@ CATALOGUE = """
     clip-one-way clip-not-normalised clip-temperature-multiplied clip-no-temperature clip-sum
     dpo-no-reference dpo-no-beta dpo-swapped ppo-no-clip ppo-clip-only ppo-max ppo-log-ratio
     grpo-no-deviation grpo-population grpo-no-mean grpo-kl-plain preference-sign
+
+    cost-cache-all-heads cost-gate-missing cost-tied-head-twice cost-one-product cost-backward-once
+
+    beam-no-log beam-past-end beam-no-penalty beam-penalty-multiplied beam-end-not-counted
+    bpe-leftmost-first bpe-counted-once bpe-words-once
 
     conv-depthwise-summed gn-one-group patch-columns patch-no-bias patch-class-last patch-no-positions
 

@@ -16,6 +16,7 @@ from attncalc.homework.practice.posed import AIDED, OPEN, SHOWN, UNAIDED, Posed,
 from attncalc.homework.practice.session import Session
 from attncalc.homework.quiz.search import quiz
 from attncalc.record.numbers import encode
+from attncalc.record.verdicts import Policy
 from attncalc.render import View
 from attncalc.render.page import Page, write
 from attncalc.solve.problem import Problem
@@ -161,6 +162,7 @@ def test_own_wrong_values_are_followed_and_mended() -> None:
 
 def test_words_and_what_cannot_be_read_are_no_attempts() -> None:
     at = session("attention")
+    assert said(at, "help").startswith("An answer is what an operand takes")
     task = at.posed.tasks[0]
     for line in ("?", "1 2;", "abc", "-", "@no-such-file.json", '{"nothing": 1}', "[1, [2]]", ""):
         assert not line or "counts for nothing" in said(at, line), line
@@ -283,3 +285,88 @@ def test_the_largest_entry_is_foreseen_by_indices_or_labels() -> None:
     task = at.posed.tasks[3]
     said(at, "next")
     assert said(at, "9,9") != "Work it out, and see."  # no place of the step: it is an answer, of the wrong shape
+
+
+# What answers earn
+
+
+def by(policy: Policy) -> Session:
+    return Session(lambda number, mistake: Posed(drawn("dot", 1 + number), policy=policy), whys=False)
+
+
+def test_after_the_last_attempt_the_step_is_shown() -> None:
+    at = by(Policy(attempts=2))
+    task = at.posed.tasks[0]
+    assert "1 attempt is left." in said(at, "7 7 7")
+    assert said(at, "what is that") != said(at, "8 8 8")  # what cannot be read is no attempt
+    assert task.state == SHOWN
+    said(at, "next")
+    assert "It earns 2 of 4." in said(at, answer(at.posed.tasks[1]))
+
+
+@pytest.mark.parametrize(
+    ("policy", "marks"),
+    [
+        (Policy(hint_cost=0.25), (3.5, 4)),
+        (Policy(hint_cost=0.25, marks="0+1"), (1.75, 2)),
+        (Policy(hint_cost=2), (2, 4)),
+        (Policy(hint_cost=0.5, points={"dot": 3}), (7, 8)),
+    ],
+)
+def test_a_hint_costs_its_share_of_a_step(policy: Policy, marks: tuple[float, float]) -> None:
+    at = by(policy)
+    said(at, "hint")
+    for task in at.posed.tasks:
+        said(at, answer(task))
+    assert at.posed.marks == marks
+
+
+def test_what_follows_earns_what_the_policy_says() -> None:
+    found = []
+    for follow in ("method", "full", "none"):
+        at = by(Policy(follow=follow))
+        first, second = at.posed.tasks
+        assert first.step.value is not None
+        own = first.step.value + np.array([1, 0, 0])
+        said(at, json.dumps(own.tolist()))
+        said(at, "next")
+        said(at, str(own.sum()))
+        assert second.finding is not None
+        found.append((second.finding.verdict, at.posed.marks))
+    assert found == [("follows", (2, 4)), ("follows", (3, 4)), ("follows", (1, 4))]
+
+
+def test_practice_takes_options_of_the_calculation_and_of_the_policy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "by.toml").write_text('attempts = 1\nmarks = "0+1"\n', encoding="utf-8")
+    words = (
+        "practice",
+        "attention",
+        "--causal",
+        "--seed",
+        "1",
+        "--ask",
+        "output",
+        "--policy",
+        "by.toml",
+        "--save",
+        "s",
+    )
+    done = run(*words, input="1 2; 3 4; 5 6\n")
+    assert done.stdout.count("with causal = true") == 1
+    assert "Step 1 of 1: output" in done.stdout
+    assert "That was the last attempt." in done.stdout
+    assert "This goes on from where it was left." in run(*words, input="quit\n").stdout
+    assert "This goes on" not in run(*words, "--attempts", "3", input="quit\n").stdout
+    assert "with scale = 2" in run("practice", "attention", "--set", "scale=2", "--seed", "1", input="quit\n").stdout
+    faults = {
+        ("dot", "--hint-cost", "-1"): "--hint-cost takes numbers from 0 on",
+        ("dot", "--policy", "no.toml"): "there is no file no.toml",
+        ("dot", "--ask", "dott"): 'dot has no step "dott"',
+        ("dot", "--causal"): "attncalc practice has no option --causal",
+        ("dot", "--n", "4"): "attncalc practice has no option --n\nhint: sizes are said together: --size n=4",
+        ("--d-k=2", "grad", "attention"): "--size d_k=2",
+    }
+    for wrong, told in faults.items():
+        refused = run("practice", *wrong, input="")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert told in refused.stderr

@@ -204,3 +204,17 @@ def test_a_wrong_dump_takes_little_memory(shape: tuple[int, ...], mistake: str) 
     assert found.mistake == (mistake or None)
     graphs = 8_000_000  # of all rules that are tried, however many entries there are
     assert peak < graphs + 4 * (3 * result.nbytes + 4 * scores)
+
+
+@pytest.mark.parametrize("stored", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["softmax", "layernorm"])
+def test_a_large_dump_that_nothing_explains_takes_as_much_as_four_results(name: str, stored: str) -> None:
+    x, answer = random(512, 1024), random(512, 1024, seed=1).astype(stored)
+    given = problem(name, x=x)
+    tracemalloc.start()
+    found = judged(given, answer)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.verdict == "unexplained"
+    graphs = 8_000_000  # and the text of the modules that are loaded here
+    assert peak < graphs + x.nbytes * (1 + 4 + (stored != "float64"))  # the others are widened once

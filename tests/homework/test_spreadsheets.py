@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
+from conftest import Run
 
 import attncalc as ac
 from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.lists import roster
 from attncalc.homework.reading.sheets import from_contents
 from attncalc.inputs.csv_files import TextFile
 from attncalc.inputs.reading import Reading
@@ -76,3 +80,37 @@ def test_a_number_that_fills_up_is_one_entry() -> None:
 def test_a_result_by_itself_is_read_as_operands_are() -> None:
     with pytest.raises(InputError, match="can be read in two ways"):
         marked("0,3595;0,6405\n0,5;0,5\n")
+
+
+NAMES = ("=1+1", '=HYPERLINK("http://x")', "@cmd", "+x", "-x", "'=x", "''@", "＝1＋1", "O'Neil", "'x'")
+
+
+def test_no_name_acts_in_a_spreadsheet_and_each_is_read_back(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    quiz = ac.quiz("dot", seed=1, roster=NAMES)
+    for name, text in quiz.files().items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    for path in Path().glob("*/sheet.json"):
+        path.unlink()
+    assert run("grade", "keys.json", *(f"{p}" for p in Path().glob("*/")), "-o", "g.csv", cwd=tmp_path).returncode == 1
+    with Path("g.csv").open(encoding="utf-8", newline="") as file:
+        rows = [*csv.reader(file)][1:]
+    sheets = [path.read_text(encoding="utf-8").splitlines()[0] for path in Path().glob("*/sheet.csv")]
+    cells = [row[0] for row in rows] + [next(csv.reader([line]))[1] for line in sheets]
+    assert len(cells) == 2 * len(NAMES)
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "＝"))]
+    assert {*ac.grade("keys.json", ".").marks} == {*NAMES}
+    assert {*roster("g.csv")} == {*NAMES}
+    Path("by_hand.csv").write_text(
+        "student,step,marks,why\n" + "".join(f"{quoted(row[0])},dot,1,asked\n" for row in rows), encoding="utf-8"
+    )
+    assert {*ac.grade("keys.json", Path().glob("*/sheet.csv"), overrides="by_hand.csv").marks.values()} == {1.0}
+    Path("list.csv").write_text("student,dot\n" + "".join(f"{quoted(row[0])},1\n" for row in rows), encoding="utf-8")
+    assert {*ac.grade("keys.json", "list.csv").marks} == {*NAMES}
+
+
+def quoted(cell: str) -> str:
+    return '"{}"'.format(cell.replace('"', '""'))

@@ -16,7 +16,7 @@ from conftest import Run
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.rosters import class_files, document, files_of, shared_out, with_another
 from attncalc.homework.quiz.search import Quiz
-from attncalc.homework.quiz.variants import IN_COMMON, for_class
+from attncalc.homework.quiz.variants import IN_COMMON, _different, for_class
 from attncalc.homework.quiz.worksheets import Wording
 from attncalc.homework.reading.sheets import EVERYTHING, from_file
 from attncalc.homework.reading.variants import Keys, read_keys
@@ -97,6 +97,13 @@ def test_scores_of_a_softmax_differ(seed: int) -> None:
 
 def test_a_class_of_forty_has_a_problem_each_of_a_small_calculation() -> None:
     assert len({tuple(np.round(one.answers[-3:], 4)) for one in made("softmax", 40)}) == 40
+
+
+def test_problems_whose_answers_are_all_alike_are_one() -> None:
+    one, two = made("dot")[:2]
+    same = [one, one._replace(problem=two.problem)]
+    assert _different(same, 2, ()) == same[:1]
+    assert _different(same, 2, [one]) == []
 
 
 def test_shares_are_spread_alike() -> None:
@@ -338,7 +345,7 @@ FAULTS = {
     "no roster": (("quiz", "dot", "--roster", "none.csv", "-o", "x"), "there is no file none.csv"),
     "nobody on it": (("quiz", "dot", "--roster", "nobody.csv", "-o", "x"), "names no student"),
     "twice the same": (("quiz", "dot", "--roster", "twice.csv", "-o", "x"), '"ann  lee" stands in line 2 already'),
-    "an export": (("quiz", "dot", "--roster", "class.csv", "--export", "qti", "-o", "x"), "--export writes one quiz"),
+    "an export": (("quiz", "dot", "--roster", "class.csv", "--export", "canvas", "-o", "x"), "single questions"),
     "sizes of a document": (
         ("quiz", "@fixed.json", "--roster", "class.csv", "--size", "n=3", "-o", "x"),
         "own numbers",

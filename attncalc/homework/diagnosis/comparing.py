@@ -31,6 +31,8 @@ AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""
 AS_SHOWN = 1e-6
 """So far, relative to it, a value may lie from one of few digits and have no more: 0.099999998 is shown as 0.1."""
+ROUGHLY = 0.1
+"""So far, relative to the largest, entries may lie from those of a value that is worth comparing whole."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 
@@ -56,6 +58,8 @@ def is_right(answer: Answer, value: Array) -> bool:
 
 def nearly(answer: Answer, value: Array) -> Array:
     """Where the answer is right or one unit off in its last digit, if the value has more digits than it."""
+    if answer.exact.all():
+        return fits(answer, value)
     with np.errstate(invalid="ignore"):
         rounded = np.rint(value / answer.unit) * answer.unit
         has_more = np.abs(value - rounded) > noise(answer, value)
@@ -69,6 +73,15 @@ def within_a_unit(answer: Answer, value: Array) -> Array:
     with np.errstate(invalid="ignore"):
         near = np.abs(answer.value - value) <= answer.unit * (1 + 1e-6)
     return np.asarray(fits(answer, value) | (near & answer.enough & ~answer.exact))
+
+
+def may_fit(answer: Answer, value: Array) -> bool:
+    """Whether an answer may fit a value, as a few entries tell where there are many: all are compared only then."""
+    if answer.value.size <= BY_HAND or answer.slack is not None or answer.tolerance is not None:
+        return True
+    given, due = answer.value.flat[:BY_HAND], value.flat[:BY_HAND]
+    finite = np.isfinite(due)
+    return np.allclose(given[finite], due[finite], rtol=0, atol=ROUGHLY * largest(due))
 
 
 Close = Callable[[Answer, Array], Array]
@@ -115,21 +128,27 @@ def noise(answer: Answer, value: Array) -> Array:
     """How far an answer may lie from a value because numbers of its type are not exact."""
     if answer.slack is not None:
         return answer.slack
-    finite = np.where(np.isfinite(value), np.abs(value), 0.0)
+    finite = np.asarray(np.abs(value, dtype=np.float64))  # and then written over: it is as large as an answer may be
+    finite[~np.isfinite(value)] = 0.0
     size = np.max(finite, axis=tuple(range(-answer.value.ndim, 0)), keepdims=True, initial=0.0)
     left_over = LEFT_OVER if answer.noise <= ROUND_OFF else answer.noise  # sums of narrower numbers leave more
-    return np.asarray(answer.noise * finite + left_over * size)
+    finite *= answer.noise
+    finite += left_over * size
+    return finite
 
 
 def _within_digits(answer: Answer, value: Array) -> Array:
     """Where the value is within half a unit of the last digit, or within a tolerance."""
     if answer.tolerance is not None:
         return _within(answer, value, _allowed(answer.tolerance, value))
-    others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
-    shown = AS_SHOWN * np.abs(value) if answer.value.size <= BY_HAND else 0.0
-    of_few_digits = np.maximum(shown, np.where(answer.exact, 0.0, others))
-    half = np.where(answer.enough & ~answer.exact, 0.5 * answer.unit, of_few_digits)
-    return _within(answer, value, half * (1 + 1e-9) + noise(answer, value))
+    distance = noise(answer, value)
+    if answer.value.size <= BY_HAND or not answer.exact.all():  # else no digit is a rounded one
+        others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
+        shown = AS_SHOWN * np.abs(value) if answer.value.size <= BY_HAND else 0.0
+        of_few_digits = np.maximum(shown, np.where(answer.exact, 0.0, others))
+        half = np.where(answer.enough & ~answer.exact, 0.5 * answer.unit, of_few_digits)
+        distance = half * (1 + 1e-9) + distance
+    return _within(answer, value, distance)
 
 
 def _allowed(tolerance: Tolerance, value: Array) -> Array:
@@ -140,7 +159,8 @@ def _within(answer: Answer, value: Array, distance: Array | float) -> Array:
     """Where the answer is no further from the value than that; infinities are near their own kind alone."""
     written = answer.value
     with np.errstate(invalid="ignore"):
-        close = np.abs(written - value) <= distance
+        off = np.asarray(written - value)
+        close = np.abs(off, out=off) <= distance
     masked = np.isneginf(value) & (written <= AS_MINUS_INFINITY)
     infinite = masked | (np.isposinf(value) & np.isposinf(written))
     return np.where(np.isfinite(value), close & np.isfinite(written), infinite)

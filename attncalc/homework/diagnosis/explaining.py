@@ -71,7 +71,9 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
         if as_written:
             return
         yield _heads_permuted(key, question)
-        yield nearest_to(key, question, _in_some_heads(key, question, singles), None)
+        in_heads = _in_some_heads(key, question, singles)
+        for base in question.bases:
+            yield nearest_to(key, question, in_heads, base)
         if key.is_small(question.step):
             pairs = _candidates(question, _pairs(key, question))
             for base in question.bases:
@@ -273,8 +275,19 @@ def _in_some_heads(key: Key, question: Question, singles: Sequence[Candidate]) -
     else:
         number = max((axis.size for node in walk(step) for axis in node.axes if axis.name == "h"), default=0)
         several = [(head,) for head in range(number)] if number <= MOST_HEADS else []
-    made = [one.mistakes[0] for one in singles if one.mistakes[0].rule and not one.solution.alternatives]
-    mistakes = [in_heads(mistake, heads) for mistake in made for heads in several]
+    gap = [key.nodes[made] for made in _gap(key, question) if made in key.nodes]
+    mixed = max((node for node in gap if "h" in node.names), key=lambda node: node.serial, default=None)
+    mistakes = []
+    for one in singles:
+        [mistake, *more] = one.mistakes
+        if more or one.solution.alternatives:
+            continue
+        if mixed is not None and (other := one.solution.steps.get(mixed.key)):
+            group, name = mixed.key
+            place = "/".join(filter(None, (group.rpartition("/")[2], name)))
+            mistakes += [in_heads(mistake, heads, place, other.sources[0]) for heads in several]
+        elif mistake.rule:
+            mistakes += [in_heads(mistake, heads) for heads in several]
     solutions = (key.solutions.by(mistake) for mistake in mistakes)
     return _candidates(question, (found for found in solutions if found))
 

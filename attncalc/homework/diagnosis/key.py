@@ -304,7 +304,7 @@ class Key:
         order = plan([root], keep=lambda node: False)
         moved: set[Node] = set()
         for node in order.order:
-            if node.args.get("name") in rounded if node.op == "input" else not moved.isdisjoint(node.sources):
+            if any(s in moved or (s.op == "input" and s.args["name"] in rounded) for s in node.sources):
                 moved.add(node)
         turns = iter([node for node in order.order if node.op == "step"])
 
@@ -318,6 +318,7 @@ class Key:
         """What a step should be: from the true operands, or as it follows from own values of steps before it.
 
         A complex step has a last axis of two, the real and the imaginary part; one that is told in words has no value.
+        It may not be written over: others get the same array.
         """
         node = (solution or self.solutions.right).steps.get(step)
         if node is None:
@@ -327,7 +328,11 @@ class Key:
             value = self._in_blocks(expression)
         else:
             value = self.solutions.values([expression], own)[expression]
-        return as_parts(value).astype(np.float64) if value.dtype.kind in "biufc" else None
+        if value.dtype.kind not in "biufc":
+            return None
+        found = as_parts(value).astype(np.float64, copy=False)[...]
+        found.flags.writeable = False
+        return found
 
     def values(self, nodes: Iterable[Node], own: Own | None = None) -> list[Array]:
         """The values of steps' expressions."""

@@ -16,7 +16,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate, is_given
-from attncalc.homework.diagnosis.comparing import comes_out, fits, fitting, odds
+from attncalc.homework.diagnosis.comparing import comes_out, fits, fitting, may_fit, odds
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import LEAST_FIGURES, Answer
@@ -153,7 +153,7 @@ def _is_one_of(answer: Answer, changed: Iterable[Array], value: Array, right: Ar
     made, tried = [], 0
     for other in changed:
         tried += 1
-        if fits(answer, other).all():
+        if may_fit(answer, other) and fits(answer, other).all():
             made.append(other)
             if telling:
                 return True
@@ -176,8 +176,8 @@ def _points(value: Array, right: Array) -> Iterator[Array]:
     """Every point moved alike, or that of the one entry which is wrong."""
     alone = (~right).sum() == 1 and right.size > 1
     for power in POWERS:
-        for moved in (value * 10.0**power, value / 10.0**power):
-            yield moved
+        for operation in (np.multiply, np.divide):
+            yield (moved := operation(value, 10.0**power))
             if alone:
                 yield np.where(right, value, moved)
 
@@ -197,10 +197,9 @@ def _in_another_order(value: Array, axis: int) -> Iterator[Array]:
 
 def _swapped(value: Array, right: Array) -> Iterator[Array]:
     """The only two entries that are wrong, each in the other's place; of a vector any order."""
-    wrong = np.argwhere(~right)
-    if len(wrong) == 2:
+    if np.count_nonzero(~right) == 2:
         changed = value.copy()
-        one, other = map(tuple, wrong)
+        one, other = map(tuple, np.argwhere(~right))
         changed[one], changed[other] = value[other], value[one]
         yield changed
     elif value.ndim == 1 and 2 <= value.size <= MOST_ROWS:
@@ -233,6 +232,8 @@ _CHANGES: dict[Slip, Callable[[Array, Array], Iterator[Array]]] = {
 
 
 def _in_percent(answer: Answer, value: Array) -> bool:
+    if not may_fit(answer, 100 * value):
+        return False
     shares = answer.of_a_hundred()
     telling = shares.enough.all() and (answer.figures > 1).any()  # many a share is about 1 %
     return bool((np.abs(value) <= 1).all() and telling and fits(shares, value).all())

@@ -8,7 +8,7 @@ common is evaluated once.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class _Forward(NamedTuple):
     inputs: Mapping[StepKey, Node]  # operands, and the letters that options give
     as_due: Mapping[StepKey, Node]  # every step as it should be
     untouched: dict[tuple[str, ...], set[Node]]  # what a rule for these steps leaves as it is, as far as asked for
+    by_one: dict[tuple[Mistake, ...], _Rewritten]  # what single rules make of it, as far as asked for
+
+
+_Rewritten: TypeAlias = "tuple[list[Node | None], list[Mistake]]"
+"""Roots, and the rules that are still to be written into them."""
 
 
 class Solutions:
@@ -127,14 +132,7 @@ class Solutions:
         """The problem solved by these rules: options first, then the steps before the gradient, then those of it."""
         forward = self._under(tuple(rule for rule in rules if rule.options))
         backward = self.problem.backward
-        roots, later = forward.roots, []
-        for rule in rules:
-            try:
-                roots = self._rewritten(roots, rule, forward)
-            except NotThere:
-                if backward is None:
-                    raise
-                later.append(rule)
+        roots, later = self._before_the_gradient(tuple(rules), forward)
         if backward is not None and not backward.jacobian:
             roots = [*roots, *self._gradients(roots[0], forward)]
         for rule in later:
@@ -183,7 +181,7 @@ class Solutions:
         letters = {key: node for node in order if node.op == "input" and (key := _key(node))}
         inputs = letters | {("", name): node for name, node in operands.items()}
         as_due = {node.key: node for node in order if node.op == "step"}
-        return _Forward([*pooled], order, operands, options, inputs, as_due, {})
+        return _Forward([*pooled], order, operands, options, inputs, as_due, {}, {})
 
     def _operand(self, name: str, value: Array) -> str:
         """The name of an operand with this value, which is added where it is new."""
@@ -203,6 +201,26 @@ class Solutions:
         return self._pool.take_in(*found)
 
     # A rule written into a graph
+
+    def _before_the_gradient(self, rules: tuple[Mistake, ...], forward: _Forward) -> _Rewritten:
+        """The graph with the steps that rules write, and the rules that find none: those of steps of the gradient.
+
+        That of one rule is kept: it begins that of every two.
+        """
+        if not rules:
+            return forward.roots, []
+        if rules not in forward.by_one:
+            roots, later = self._before_the_gradient(rules[:-1], forward)
+            try:
+                found = self._rewritten(roots, rules[-1], forward), later
+            except NotThere:
+                if self.problem.backward is None:
+                    raise
+                found = roots, [*later, rules[-1]]
+            if len(rules) > 1:
+                return found
+            forward.by_one[rules] = found
+        return forward.by_one[rules]
 
     def _rewritten(self, roots: list[Node | None], rule: Mistake, forward: _Forward) -> list[Node | None]:
         """The graph with its steps as a rule writes them; what cannot be formed behind them is None.
@@ -263,7 +281,7 @@ class Solutions:
         if len(there) < len(sources):
             return None
         try:
-            return self._pool.node(node.op, there, node.args)
+            return self._pool.over(node, there)
         except ShapeError:
             return None
 
@@ -287,15 +305,24 @@ class _Pool:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Node] = {}
-        self._made: set[Node] = set()
+        self._made: dict[Node, Hashable] = {}  # with their arguments as they stand in keys
 
     def node(self, op: str, sources: Sequence[Node], args: Mapping[str, Any], axes: Axes | None = None) -> Node:
         """The node with that primitive, sources and arguments; ShapeError where it cannot be formed."""
-        key = (op, tuple(map(id, sources)), _frozen(args), None if sources else axes)
+        return self._known_or_made(op, sources, args, _frozen(args), axes)
+
+    def over(self, node: Node, sources: Sequence[Node]) -> Node:
+        """What a node of the pool is over other sources; ShapeError where it cannot be formed."""
+        return self._known_or_made(node.op, sources, node.args, self._made[node], None)
+
+    def _known_or_made(
+        self, op: str, sources: Sequence[Node], args: Mapping[str, Any], frozen: Hashable, axes: Axes | None
+    ) -> Node:
+        key = (op, tuple(map(id, sources)), frozen, None if sources else axes)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Node(op, *sources, axes=axes, **args)
-            self._made.add(found)
+            self._made[found] = frozen
         return found
 
     def take_in(self, *roots: Node) -> list[Node]:

@@ -142,7 +142,7 @@ def _other_setting(name: str, value: Any, given: Any) -> str:
 
 def _separating(key: Key, step: StepKey, explanations: Sequence[Explanation]) -> dict[str, Any] | None:
     """Operands that tell explanations apart, found once for a key."""
-    if key.large:
+    if key.large or any(given.is_stored for given in key.problem.inputs.values()):  # nobody has another checkpoint
         return None
     tie = (step, tuple(map(ids, explanations)))
     if tie not in key.separated:

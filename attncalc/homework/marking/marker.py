@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,16 @@ from attncalc.homework.marking.findings import (
     unexplained,
     within_rounding,
 )
-from attncalc.homework.reading.answers import NOISE, Answer, Sheet, Tolerance, from_array, from_parts, nothing
+from attncalc.homework.reading.answers import (
+    FEWEST_DUMPED,
+    NOISE,
+    Answer,
+    Sheet,
+    Tolerance,
+    from_array,
+    from_parts,
+    nothing,
+)
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
@@ -458,16 +467,33 @@ class Marker:
     @np.errstate(all="ignore")  # an answer may be as far from a step as numbers reach
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that is asked for, or that the sheet has a place for."""
+        asked, notes = self._asked_of(sheet)
+        with _on_one_core() if any(answer.dumped for answer in asked.values()) else nullcontext():
+            self.key.foresee(asked)
+            asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
+            answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
+            answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
+            answers |= {} if self.dtype else _widened_together(answers)
+            found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked)
+            steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
+        name, policy = self.key.problem.name, self.policy
+        return Marked(name, steps, notes, sheet.student, sheet.source, reveal=self.reveal, policy=policy)
+
+    def _asked_of(self, sheet: Sheet) -> tuple[dict[StepKey, Answer], tuple[str, ...]]:
+        """The answer to every step, and notes: on what is no step, or tells one again, and is passed over."""
         asked: dict[StepKey, Answer] = {}
+        notes = sheet.notes
         passed = [name for name in sheet.steps if self.key.names.is_passed_over(name)]
-        if 0 < len(passed) < len(sheet.steps):
-            told = f"{listed([quoted(name) for name in passed], 6)}: no step of ours, passed over"
-            left = {name: answer for name, answer in sheet.steps.items() if name not in passed}
-            sheet = replace(sheet, steps=left, notes=(*sheet.notes, told))
+        if len(passed) == len(sheet.steps):
+            passed = []
+        elif passed:
+            notes = (*notes, f"{listed([quoted(name) for name in passed], 6)}: no step of ours, passed over")
         for name, answer in sheet.steps.items():
+            if name in passed:
+                continue
             key = self.key.names.find(name)
             if key in asked and self.key.names.of_modules:  # a module's output is returned by the model as well
-                sheet = replace(sheet, notes=(*sheet.notes, f"{quoted(name)}: a step that is told above, passed over"))
+                notes = (*notes, f"{quoted(name)}: a step that is told above, passed over")
                 continue
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
@@ -476,14 +502,7 @@ class Marker:
             asked[key] = self.key.in_numbers(answer, key)
         for key in self.asked.steps or ():
             asked.setdefault(key, nothing(self.key.nodes[key].shape))
-        self.key.foresee(asked)
-        asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
-        answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
-        answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
-        found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked)
-        steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
-        name, policy = self.key.problem.name, self.policy
-        return Marked(name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal, policy=policy)
+        return asked, notes
 
     def _among_others(self, answer: Answer, step: StepKey) -> Answer:
         """Entries that were given by their places in the shape of their step, whose other ones are blank."""
@@ -538,6 +557,33 @@ def _as_json(answer: Answer) -> Any:
     value = (from_parts(answer.in_parts().value) if answer.wordy else answer.value).astype(object)
     value[~answer.answered] = None
     return encode(value.tolist())
+
+
+def _widened_together(answers: Mapping[StepKey, Answer]) -> dict[StepKey, Answer]:
+    """The small arrays of a dump that were widened from a narrow type, as far as they tell together with the others."""
+    wide = {key: answer for key, answer in answers.items() if answer.stored in ("float32", "float64")}
+    if not wide:
+        return {}
+    from attncalc.homework.reading.precisions import narrowest  # a door: few answers are dumps
+
+    held = {key: answer.value.astype(answer.stored) for key, answer in wide.items()}  # text has fewer digits
+    small = {key: wide[key] for key, value in held.items() if narrowest(value) in NARROW}
+    if not small:
+        return {}
+    others = [answer.value.ravel() for answer in answers.values() if answer.inferred and answer.stored in NARROW]
+    numbers = np.concatenate([*(held[key].ravel() for key in small), *others])
+    stored = narrowest(numbers.astype(np.float64))
+    if stored not in NARROW or numbers.size < FEWEST_DUMPED:
+        return {}
+    return {key: replace(answer.as_stored(stored), inferred=True) for key, answer in small.items()}
+
+
+def _on_one_core() -> AbstractContextManager[object]:
+    """Linear algebra without threads: they wait busily for one another, product by product, on the budget's time."""
+    from attncalc.evaluate.large.cores import linear_algebra  # a door: few answers are dumps
+
+    limited: AbstractContextManager[object] = linear_algebra().limit(limits=1)
+    return limited
 
 
 def disagreeing(key: Key, stored: Mapping[str, Any]) -> list[str]:

@@ -7,9 +7,8 @@ error in one is told in its own row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from attncalc.common import system
 from attncalc.common.errors import AttncalcError, InputError, quoted
@@ -19,10 +18,14 @@ from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Sheet
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.names import alike
-from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, from_file, limited
+from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, StepNames, from_file, limited
 from attncalc.homework.reading.submissions import Submission
-from attncalc.homework.reading.variants import Keys, Variant
-from attncalc.inputs.reading import Reading
+from attncalc.homework.reading.variants import Keys, Variant, is_keys, read_keys
+from attncalc.inputs.json_files import JsonFile, plain
+from attncalc.inputs.problem_files import document_of
+from attncalc.inputs.reading import Contents, Reading
+from attncalc.inputs.resolve import held_in
+from attncalc.record.trace import NOTHING
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, MarkedStep, Policy
 from attncalc.solve.problem import Problem
 
@@ -82,27 +85,52 @@ class Settings:
     keys: Keys | None = None  # where every student has a problem of their own
 
 
-def grade(
-    problem: Problem,
-    found: Sequence[Submission],
-    reading: Reading,
-    settings: Settings,
-    *,
-    jobs: int = 1,
-) -> list[Graded]:
-    """Every submission, marked, in the order in which they came."""
-    if jobs <= 1 or len(found) < 2 * jobs:
-        markers = _markers(problem, settings)
-        work: Iterable[Graded] = (_graded(markers, submission, reading) for submission in found)
-    else:
-        from attncalc.homework.marking.workers import shared_out  # a door: few calls share their work
+class Posed(NamedTuple):
+    """What a key has to be marked."""
 
-        work = shared_out(_work, found, jobs, _begin, (problem, settings, reading.anew()))
+    contents: JsonFile  # the key itself: a problem, a saved result, or keys.json
+    problem: Problem
+    asked: Asked
+    keys: Keys | None
+    names: StepNames
+    parts: Mapping[str, StepNames] = NOTHING  # of several problems of a student, by their names
+
+    def settings(self, policy: Policy, *, reveal: bool = False, dtype: str | None = None) -> Settings:
+        """How its sheets are marked."""
+        return Settings(policy, reveal, dtype, self.asked, self.keys)
+
+
+def posed(contents: Contents, reading: Reading) -> Posed:
+    """What a file that holds a key has to be marked."""
+    keys = read_keys(contents, reading) if is_keys(contents) else None
+    held = document_of(contents, reading) if keys is None else keys.variants[0].held
+    names = Key(held.problem).names
+    asked = from_document(held.document, names, contents.source)
+    tree = JsonFile(contents.source, plain(dict(contents.members), contents.source))
+    several = {one.name: one.held.problem for one in keys.variants if one.name} if keys is not None else {}
+    parts = {name: Key(problem).names for name, problem in several.items()}
+    return Posed(tree, held.problem, asked, keys, names, parts)
+
+
+def grade(problem: Problem, found: Sequence[Submission], reading: Reading, settings: Settings) -> list[Graded]:
+    """Every submission, marked, in the order in which they came."""
+    mark = marking(problem, settings, reading)
+    return counted(map(mark, found), len(found))
+
+
+def counted(work: Iterable[Graded], many: int) -> list[Graded]:
+    """What comes of so many submissions; how far it has got is told."""
     graded = []
     for one in work:
         graded.append(one)
-        system.tell("sheet", len(graded), len(found))
+        system.tell("sheet", len(graded), many)
     return graded
+
+
+def marking(problem: Problem, settings: Settings, reading: Reading) -> Callable[[Submission], Graded]:
+    """What marks a submission; its markers are made once."""
+    markers = _ByOne(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings)
+    return lambda submission: _graded(markers, submission, reading)
 
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
@@ -149,7 +177,7 @@ class _ByOwn:
 
     def mark(self, sheet: Sheet, name: str) -> Graded:
         """A sheet, marked by the problem of its student, and whose problem it is of, where that is another's."""
-        meant = self.by_id.get(sheet.problem, [])
+        meant = self.by_id.get(sheet.problem) or self._called(sheet.problem, sheet.student or name)
         own = self._own(sheet, name, meant)
         student = own.student or sheet.student or name
         graded = self._graded(own, student, self.marker(own).mark(sheet))
@@ -160,6 +188,11 @@ class _ByOwn:
         there = self.marker(meant[0]).mark(sheet)
         is_old = any(one is meant[0] for one in self.keys.replaced)
         return replace(graded, carried=Carried(meant[0].student, marks_of(there), is_old))
+
+    def _called(self, problem: str, student: str) -> list[Variant]:
+        """The problem of that name of a student's several."""
+        own = self.by_name.get(alike(student)) or self.by_name.get("", [])
+        return [one for one in own if one.name and one.name == problem]
 
     def _own(self, sheet: Sheet, name: str, meant: Sequence[Variant]) -> Variant:
         """The problem by which a sheet is marked: of its student's, or of those for all, the one that it says it is of.
@@ -238,12 +271,10 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
         notes = tuple(note for part in parts if part.marked is not None for note in part.marked.notes)
         marked = replace(first.marked, calculation="", steps=tuple(steps), notes=notes)
         carried = next((part.carried for part in parts if part.carried is not None), None)
-        whole.append(Graded(student, ", ".join(one.source for one in sheets.values()), marked, carried=carried))
+        whole.append(
+            Graded(student, ", ".join(dict.fromkeys(one.source for one in sheets.values())), marked, carried=carried)
+        )
     return [*whole, *(one for one in graded if one.marked is None)]
-
-
-def _markers(problem: Problem, settings: Settings) -> _ByOne | _ByOwn:
-    return _ByOne(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings)
 
 
 def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
@@ -268,20 +299,7 @@ def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) 
 
 def _sheet(submission: Submission, reading: Reading) -> Sheet:
     assert submission.path, "a submission is a file or was read"
-    return from_file(str(submission.path), reading.anew(MOST_BYTES))
-
-
-# Many of them
-
-
-_mine: dict[str, Any] = {}
-"""What a worker process keeps: its markers, and how it reads."""
-
-
-def _begin(problem: Problem, settings: Settings, reading: Reading) -> None:
-    """Make the markers of a process: a problem travels there, its graph does not."""
-    _mine.update(markers=_markers(problem, settings), reading=reading)
-
-
-def _work(submission: Submission) -> Graded:
-    return _graded(_mine["markers"], submission, _mine["reading"])
+    path, own = str(submission.path), reading.anew(MOST_BYTES)
+    if submission.data is not None:
+        own.opened[path] = held_in(submission.data, path, MOST_BYTES)
+    return from_file(path, own)

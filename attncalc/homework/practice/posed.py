@@ -18,7 +18,7 @@ from attncalc.homework.reading.answers import Answer, Sheet, from_array, from_te
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
 from attncalc.inputs.given import brackets
 from attncalc.record.trace import Step
-from attncalc.record.verdicts import FOLLOWS, MISSING, SOUND, Finding
+from attncalc.record.verdicts import FOLLOWS, MARK_DECIMALS, MISSING, SOUND, USUAL_POLICY, Finding, Policy, earned
 from attncalc.render import View
 from attncalc.render.page import Block, Heading, Line, Paragraph, Part
 from attncalc.render.traces import cells, table
@@ -40,6 +40,7 @@ class Task:
     exercise: Exercise
     answer: Answer | None = None  # what later steps are worked out from
     finding: Finding | None = None
+    share: float = 0.0  # of its entries, how many are right
     part: Answer | None = None  # the rows and cells so far, of a step that is answered in parts
     hints: int = 0  # how many were taken
     shown: bool = False
@@ -88,17 +89,33 @@ class Task:
 class Posed:
     """A problem with its tasks, in the order in which a hand works."""
 
-    def __init__(self, problem: Problem, asked: Asked = EVERYTHING) -> None:
-        self.problem, self.asked = problem, asked
+    def __init__(self, problem: Problem, asked: Asked = EVERYTHING, policy: Policy = USUAL_POLICY) -> None:
+        self.problem, self.asked, self.policy = problem, asked, policy
         self.key = Key(problem)
         self.trace = solve(problem, keep_all=True)
-        self.marker = Marker(self.key, asked=Asked(shown=asked.shown))
+        self.marker = Marker(self.key, policy=policy, asked=Asked(shown=asked.shown))
         self.tasks = [Task(exercise) for exercise in exercises_of(self.trace, self.key, asked)]
 
     @property
     def is_done(self) -> bool:
         """Whether every task has ended."""
         return all(task.is_done for task in self.tasks)
+
+    @property
+    def marks(self) -> tuple[float, float]:
+        """What the tasks have earned by the policy, and what can be earned: each hint costs its share of a step."""
+        found = out_of = 0.0
+        for task in self.tasks:
+            weight = self.marker.points.get(self.key.names.find(task.name), 1)
+            out_of += 0 if task.given else weight * self.policy.full
+            if task.finding is not None and not task.shown:
+                left = max(1 - self.policy.hint_cost * task.hints, 0)
+                found += left * weight * earned(task.finding.verdict, task.share, self.policy)
+        return round(found, MARK_DECIMALS), round(out_of, MARK_DECIMALS)
+
+    def attempts_left(self, task: Task) -> int | None:
+        """How many wrong answers a step may have yet; None: any number."""
+        return self.policy.attempts - sum(task.tries.values()) if self.policy.attempts else None
 
     # Answers
 
@@ -110,15 +127,17 @@ class Posed:
         said = self._completed(task, self._answer(task, sheet))
         before = {each.name: each.answer for each in self.tasks if each.answer is not None and each is not task}
         marked = self.marker.mark(Sheet({**before, task.name: said}))
-        found = {self.key.names.find(step.name): step.finding for step in marked.steps}
-        finding = found[self.key.names.find(task.name)]
+        steps = {self.key.names.find(step.name): step for step in marked.steps}
+        found = {name: step.finding for name, step in steps.items()}
+        own = steps[self.key.names.find(task.name)]
+        finding = own.finding
         if finding.verdict == MISSING and said is not task.part and not task.in_parts:
             raise InputError(finding.hint)
         if not said.answered.all() and task.in_parts and finding.verdict in (MISSING, FOLLOWS):
             task.part = said
             return finding
         if finding.verdict in SOUND or finding.verdict == FOLLOWS or task.part is None:
-            task.answer, task.finding = said, finding
+            task.answer, task.finding, task.share = said, finding, own.share
         if finding.verdict in SOUND or finding.verdict == FOLLOWS:
             task.part = None
         else:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from attncalc.common.errors import AttncalcError, both, listed
+from attncalc.common.errors import AttncalcError, amount, both, listed
 from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
 from attncalc.homework.practice.questions import Why, largest, place, why
 from attncalc.homework.quiz.worksheets import DECIMALS, about, given
 from attncalc.homework.reading.sheets import read_sheet, spelled
 from attncalc.inputs.reading import Reading
-from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, Finding
+from attncalc.record.numbers import shortest
+from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, USUAL_POLICY, Finding
 from attncalc.render.page import Block, Heading, Paragraph, Part, Point, Points
 
 WORDS = ("hint", "why", "skip", "back", "list", "next", "quit")
@@ -103,7 +104,7 @@ class Session:
         asks = [*self.example, *self._asks()]
         if self.number > self.first:
             return [told, *asks]
-        advice = Paragraph(f"{TOLD} Write {DECIMALS} decimals where a number does not come out sooner.")
+        advice = Paragraph(f"{TOLD} Write {DECIMALS} decimals where a number does not come out sooner.", "onward")
         return [
             Heading(posed.trace.calculation),
             Paragraph(about(posed.trace)),
@@ -130,6 +131,8 @@ class Session:
         """What is said back to a line: a word, or an answer."""
         self.said = line.strip()
         word = self.said.casefold()
+        if word == "help":
+            return [Paragraph(TOLD)]
         word = LETTERS.get(word, word)
         asked, self.question = self.question, None
         replied = asked.replied(word) if asked else self._foreseen(self.said)
@@ -169,8 +172,15 @@ class Session:
             return [Paragraph(said)]
         self._count()
         if self.ended:
-            return self._closing()
-        return [Paragraph("This problem is done. next gives other numbers, quit ends.")]
+            return [*self._earned(), *self._closing()]
+        return [Paragraph("This problem is done. next gives other numbers, quit ends."), *self._earned()]
+
+    def _earned(self) -> list[Block]:
+        """The marks of the problem, where a policy says what answers earn."""
+        if self.posed.policy == USUAL_POLICY:
+            return []
+        found, out_of = map(shortest, self.posed.marks)
+        return [Paragraph(f"It earns {found} of {out_of}.")]
 
     def _count(self) -> None:
         """Count the problem that is done."""
@@ -256,6 +266,12 @@ class Session:
         where = f"Look at {listed(cells, MOST_CELLS)}." if some else ""
         said = " ".join(filter(None, ["Not right yet.", where, _sentence(finding.hint)]))
         found: list[Block] = [Paragraph(said, "wrong")]
+        left = self.posed.attempts_left(task)
+        if left is not None and left <= 0:
+            again = "That was the last attempt. The step comes back with other numbers. next goes on."
+            return [*found, *self.posed.show(task), Paragraph(again)]
+        if left is not None:
+            found.append(Paragraph(f"{amount(left, 'attempt is', 'attempts are')} left."))
         if task.repeated >= AGAIN:
             found.append(Paragraph("That same answer came before: hint helps you on."))
         elif sum(task.tries.values()) == 1 and not self.at and self.number == self.first:

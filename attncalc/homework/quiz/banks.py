@@ -92,6 +92,7 @@ def picked(entries: Sequence[Entry], students: Sequence[str], pick: int | None, 
     theirs = [sorted(choice.permutation(len(entries))[:several].tolist()) for _ in students or ("",)]
     own: dict[tuple[int, int], Variant] = {}
     for which, entry in enumerate(entries):
+        kept = [] if entry.draw else [*entry.problem.inputs]
         holders = [i for i, chosen in enumerate(theirs) if which in chosen]
         for i, problem in zip(holders, _problems(entry, len(holders), seed, level), strict=True):
             number = theirs[i].index(which) + 1
@@ -99,7 +100,7 @@ def picked(entries: Sequence[Entry], students: Sequence[str], pick: int | None, 
             told = {"name": entry.name, "title": entry.title, "points": entry.points}
             told = {key: value for key, value in told.items() if value not in ("", None)}
             student = students[i] if students else ""
-            own[i, number] = posed_to(student, where, problem, entry.asked, {"level": level, "kept": []}, **told)
+            own[i, number] = posed_to(student, where, problem, entry.asked, {"level": level, "kept": kept}, **told)
     return Keys(KEYS, tuple(own[place] for place in sorted(own)))
 
 

@@ -12,12 +12,13 @@ from attncalc.common.errors import OptionError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
 from attncalc.homework.quiz.exports import gaps
-from attncalc.homework.quiz.platforms import exported
+from attncalc.homework.quiz.platforms import Question, exported
 from attncalc.homework.quiz.worksheets import ANYBODY, Exercise, Whose, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Trace
 from attncalc.render import TABLE, View
+from attncalc.render.csv_ import harmless
 from attncalc.render.document import document, written
 from attncalc.render.page import Page, write
 from attncalc.solve.problem import Problem, problem_of
@@ -66,10 +67,16 @@ def for_platforms(
     problem: Problem, formats: Iterable[str], asked: Asked = EVERYTHING, wording: Wording = AS_USUAL
 ) -> dict[str, str | bytes]:
     """The same for learning platforms, in formats of exports, by the names of the files; the answers are in them."""
+    one = question(problem, asked, wording)
+    return dict(exported(form, [one]) for form in formats)
+
+
+def question(problem: Problem, asked: Asked, wording: Wording, name: str = "", pool: str = "") -> Question:
+    """A problem as platforms have it."""
     trace, key = solve(problem, keep_all=True), Key(problem)
     exercises = exercises_of(trace, key, asked)
-    worksheet, found = _worksheet(trace, exercises, asked, wording), gaps(key, exercises)
-    return dict(exported(form, worksheet.title, worksheet, found) for form in formats)
+    worksheet = _worksheet(trace, exercises, asked, wording)
+    return Question(name or worksheet.title, worksheet, gaps(key, exercises), pool)
 
 
 def worksheet_name(format: str) -> str:
@@ -152,8 +159,8 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
 
 def _blank_csv(exercises: Sequence[Exercise], whose: Whose) -> str:
     """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block."""
-    quotes = any(mark in whose.student for mark in ',;"')
-    student = '"{}"'.format(whose.student.replace('"', '""')) if quotes else whose.student
+    student = harmless(whose.student)
+    student = '"{}"'.format(student.replace('"', '""')) if any(mark in student for mark in ',;"') else student
     lines = [f"@student,{student}", *([f"@problem,{whose.problem}"] if whose.problem else [])]
     for exercise in exercises:
         rows = exercise.boxes.reshape(-1, (1, *exercise.step.shape)[-1])

@@ -5,28 +5,58 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
-from attncalc.common.errors import visible
+from attncalc.common.errors import OptionError, visible
+from attncalc.common.system import NamedTuple
 from attncalc.homework.quiz.exports import FIXED, OFF, Gap, Where, Writing, body, plain, written
 from attncalc.render.page import Page
 
 # Moodle
 
 
+class Question(NamedTuple):
+    """A problem as a platform has it; those of a pool are as good as one another, and each student is given one."""
+
+    name: str
+    page: Page
+    gaps: Mapping[Where, Gap]
+    pool: str = ""
+
+
 def moodle(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
     """A question of the kind cloze, as Moodle imports it."""
-    text = body(page, found, Writing(lambda words: plain(words).replace("{", "&#123;"), _cloze))
+    return _moodle([Question(name, page, found)])
+
+
+def _moodle(questions: Sequence[Question]) -> str:
+    """Questions, those of a pool in a category of their own, from which Moodle draws at random."""
+    parts = []
+    for pool, own in pools(questions).items():
+        where = "/".join(("$course$/top/attncalc", *([pool.replace("/", "//")] if pool else [])))
+        parts.append(f'<question type="category"><category><text>{plain(where)}</text></category></question>\n')
+        parts += map(_moodle_question, own)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n{"".join(parts)}</quiz>\n'
+
+
+def pools(questions: Sequence[Question]) -> dict[str, list[Question]]:
+    """The questions of each pool."""
+    found: dict[str, list[Question]] = {}
+    for one in questions:
+        found.setdefault(one.pool, []).append(one)
+    return found
+
+
+def _moodle_question(one: Question) -> str:
+    text = body(one.page, one.gaps, Writing(lambda words: plain(words).replace("{", "&#123;"), _cloze))
     cdata = text.replace("]]>", "]]]]><![CDATA[>")
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
-        '<question type="category"><category><text>$course$/top/attncalc</text></category></question>\n'
-        f'<question type="cloze">\n<name><text>{plain(name)}</text></name>\n'
+        f'<question type="cloze">\n<name><text>{plain(one.name)}</text></name>\n'
         f'<questiontext format="html"><text><![CDATA[{cdata}]]></text></questiontext>\n'
         f'<generalfeedback format="html"><text>{plain(FIXED)}</text></generalfeedback>\n'
         "<penalty>0.3333333</penalty>\n<hidden>0</hidden>\n"
-        '<hint format="html"><text></text></hint>\n</question>\n</quiz>\n'
+        '<hint format="html"><text></text></hint>\n</question>\n'
     )
 
 
@@ -47,21 +77,48 @@ QTI_SCHEMA = "http://www.imsglobal.org/xsd/qti/qtiv2p1/imsqti_v2p1.xsd"
 SINGLE = 'cardinality="single" baseType="float"'
 PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
+QTI_ITSELF = f'xmlns="{QTI}" xmlns:xsi="{SCHEMA}" xsi:schemaLocation="{QTI} {QTI_SCHEMA}"'
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a package, so that the same quiz is the same package."""
 
 
-def qti(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
-    """A package with an item, as QTI 2.1 has it."""
+def _qti(questions: Sequence[Question]) -> bytes:
+    """A package with an item, as QTI 2.1 has it; of several a test, with a section for each pool that draws one."""
+    many = len(questions) > 1
+    files = {f"item{i if many else ''}.xml": item(*one[:3], i * many) for i, one in enumerate(questions, 1)}
+    known = {id(one): name.removesuffix(".xml") for name, one in zip(files, questions, strict=True)}
+    resources = [_resource(name.removesuffix(".xml"), "item", name) for name in files]
+    if many:
+        sections = []
+        for number, (pool, own) in enumerate(pools(questions).items(), 1):
+            refs = "".join(
+                f'<assessmentItemRef identifier="{known[id(one)]}" href="{known[id(one)]}.xml"/>' for one in own
+            )
+            sections.append(
+                f'<assessmentSection identifier="pool{number}" title="{escape(visible(pool))}" visible="true">\n'
+                f'<selection select="1"/>{refs}\n</assessmentSection>\n'
+            )
+        resources.insert(0, _resource("test", "test", "test.xml", [*known.values()]))
+        files["test.xml"] = (
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<assessmentTest {QTI_ITSELF} identifier="test" '
+            'title="attncalc">\n'
+            '<testPart identifier="part" navigationMode="nonlinear" submissionMode="simultaneous">\n'
+            f"{''.join(sections)}</testPart>\n</assessmentTest>\n"
+        )
     manifest = (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<manifest xmlns="{PACKAGE}" xmlns:xsi="{SCHEMA}" '
         f'xsi:schemaLocation="{PACKAGE} http://www.imsglobal.org/xsd/qti/qtiv2p1/qtiv2p1_imscpv1p2_v1p0.xsd" '
         'identifier="attncalc">\n<metadata><schema>QTIv2.1 Package</schema>'
         "<schemaversion>1.0.0</schemaversion></metadata>\n<organizations/>\n<resources>\n"
-        '<resource identifier="item" type="imsqti_item_xmlv2p1" href="item.xml"><file href="item.xml"/></resource>\n'
-        "</resources>\n</manifest>\n"
+        f"{''.join(resources)}</resources>\n</manifest>\n"
     )
-    return _package({"imsmanifest.xml": manifest, "item.xml": item(name, page, found)})
+    return _package({"imsmanifest.xml": manifest, **files})
+
+
+def _resource(name: str, kind: str, file: str, needs: Sequence[str] = ()) -> str:
+    others = "".join(f'<dependency identifierref="{other}"/>' for other in needs)
+    told = f'identifier="{name}" type="imsqti_{kind}_xmlv2p1" href="{file}"'
+    return f'<resource {told}><file href="{file}"/>{others}</resource>\n'
 
 
 def _package(files: Mapping[str, str]) -> bytes:
@@ -73,7 +130,7 @@ def _package(files: Mapping[str, str]) -> bytes:
     return package.getvalue()
 
 
-def item(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
+def item(name: str, page: Page, found: Mapping[Where, Gap], number: int = 0) -> str:
     """An assessmentItem: the gaps, the marks of each, and the hints of known mistakes."""
     text = body(page, found, Writing(plain, _interaction))
     known = {wrong.mistake.id: wrong.mistake.hint for gap in found.values() for wrong in gap.wrong}
@@ -92,11 +149,10 @@ def item(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
         f'<modalFeedback outcomeIdentifier="FEEDBACK" identifier="{one}" showHide="show">{plain(hint)}</modalFeedback>'
         for one, hint in known.items()
     ]
-    where = f'xmlns="{QTI}" xmlns:xsi="{SCHEMA}" xsi:schemaLocation="{QTI} {QTI_SCHEMA}"'
-    title = f'identifier="item" title="{escape(visible(name))}" adaptive="false" timeDependent="false"'
+    title = f'identifier="item{number or ""}" title="{escape(visible(name))}" adaptive="false" timeDependent="false"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<assessmentItem {where} {title}>",
+        f"<assessmentItem {QTI_ITSELF} {title}>",
         *declared,
         f"<itemBody>\n{text}\n</itemBody>",
         "<responseProcessing>",
@@ -212,16 +268,23 @@ def _canvas_answers(gap: Gap) -> str:
     return f"<resprocessing><outcomes>{score}</outcomes>{cases}</resprocessing>"
 
 
-MAKERS: dict[str, tuple[str, Callable[[str, Page, Mapping[Where, Gap]], str | bytes]]] = {
-    "moodle": ("moodle.xml", moodle),
-    "qti": ("qti.zip", qti),
-    "canvas": ("canvas.zip", canvas),
+def _canvas(questions: Sequence[Question]) -> bytes:
+    if len(questions) > 1:
+        mend = "moodle and qti have pools"
+        raise OptionError("Canvas draws single questions from a pool, and a problem here has several", hint=mend)
+    return canvas(*questions[0][:3])
+
+
+MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {
+    "moodle": ("moodle.xml", _moodle),
+    "qti": ("qti.zip", _qti),
+    "canvas": ("canvas.zip", _canvas),
 }
 """Format → the file's name, and what makes it."""
 FORMATS = tuple(MAKERS)
 
 
-def exported(form: str, name: str, page: Page, found: Mapping[Where, Gap]) -> tuple[str, str | bytes]:
+def exported(form: str, questions: Sequence[Question]) -> tuple[str, str | bytes]:
     """A quiz for a platform: the file's name, and what is in it."""
     file, make = MAKERS[form]
-    return file, make(name, page, found)
+    return file, make(questions)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from attncalc.common.errors import OptionError, amount
+from attncalc.common.errors import OptionError, amount, both, near, quoted
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.quiz.handouts import handed_out, problem_document
+from attncalc.homework.quiz.handouts import handed_out, problem_document, question
+from attncalc.homework.quiz.platforms import Question, exported
 from attncalc.homework.quiz.search import Asks
 from attncalc.homework.quiz.variants import variants
 from attncalc.homework.quiz.worksheets import Whose, Wording
@@ -26,7 +27,11 @@ from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
 HASH = 12
-"""So many hexadecimal digits name a problem."""
+"""So many hexadecimal digits name a problem; a letter stands in front, or a spreadsheet would take some for numbers."""
+
+
+OF_A_BANK = ("name", "title", "points")
+"""What a problem is called there, and what it earns."""
 
 
 def shared_out(
@@ -51,7 +56,7 @@ def posed_to(
 ) -> Variant:
     """A student's problem, as keys.json holds it."""
     text = problem_document(solve(problem, keep_all=True), asked)
-    name = sha256(text.encode()).hexdigest()[:HASH]
+    name = "p" + sha256(text.encode()).hexdigest()[:HASH]
     row = {"student": student, "problem": name, "folder": folder, **told, "drawn": dict(drawn), **json.loads(text)}
     return variant_of(row, KEYS, Reading())
 
@@ -71,6 +76,23 @@ def class_files(keys: Keys, worksheets_in: Sequence[str], wording: Wording) -> d
     return {name: text for files in own for name, text in files.items()} | {KEYS: document(keys)}
 
 
+def pooled(keys: Keys, formats: Iterable[str], wording: Wording) -> dict[str, str | bytes]:
+    """The problems of a class for learning platforms: a pool of each, from which these give everybody one.
+
+    No student is named: which problem is whose is the platform's to say.
+    """
+    own = {one.id: one for one in keys.variants}
+    questions = [_question(one, wording) for one in own.values()]
+    return dict(exported(form, questions) for form in formats)
+
+
+def _question(one: Variant, wording: Wording) -> Question:
+    problem = one.held.problem
+    pool = one.title or one.name or problem.name
+    asked = from_document(one.held.document, Key(problem).names, KEYS)
+    return question(problem, asked, wording, f"{pool} {one.id}", pool)
+
+
 def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> dict[str, str]:
     """What a student gets, by the names of the files, the folder among them."""
     problem = one.held.problem
@@ -81,12 +103,28 @@ def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> di
     return {f"{one.folder}/{name}": text for name, text in made.items()}
 
 
-def with_another(keys: Keys, student: str, seed: int) -> Keys:
-    """The problems of a class with another one for a student, like those of all; the old one is kept beside them."""
-    [old, *others] = keys.of(student)
-    if others:
-        raise OptionError(f"{old.student} has {len(others) + 1} problems: only a single one can be replaced")
-    taken = [one.held.problem for one in (*keys.variants, *keys.replaced)]
+def with_another(keys: Keys, student: str, seed: int, name: str = "") -> Keys:
+    """The problems of a class with others for a student, like those of all; the old ones are kept beside them.
+
+    Of several problems all are replaced that were drawn, or the one of that name.
+    """
+    own = keys.of(student)
+    old = [one for one in own if not name or one.name == name]
+    if not old:
+        known = [one.name for one in own if one.name]
+        fault = f"{own[0].student} has no problem called {quoted(name)}"
+        raise OptionError(fault, hint=near(name, known) or (f"there are {both(known)}" if known else ""))
+    drawn = [one for one in old if set(one.held.inputs) - set(one.kept)]
+    if not drawn:
+        raise OptionError(f"the numbers of {both([one.name or student for one in old])} are the same for all")
+    new = {id(one): _another(keys, one, seed) for one in drawn}
+    every = tuple(new.get(id(one), one) for one in keys.variants)
+    return keys._replace(variants=every, replaced=(*keys.replaced, *drawn))
+
+
+def _another(keys: Keys, old: Variant, seed: int) -> Variant:
+    """A problem in place of a student's."""
+    taken = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
     words = {key: old.held.document.get(key, []) for key in ASKED}
     asks: Asks = words["ask"], words["shown"]
     for wide in (False, True):
@@ -94,9 +132,9 @@ def with_another(keys: Keys, student: str, seed: int) -> Keys:
             old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asks, taken=taken, wide=wide
         ):
             asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
-            new = posed_to(old.student, old.folder, found[0].problem, asked, {"level": old.level, "kept": [*old.kept]})
-            own = tuple(new if one is old else one for one in keys.variants)
-            return keys._replace(variants=own, replaced=(*keys.replaced, old))
+            told = {key: old.held.document[key] for key in OF_A_BANK if key in old.held.document}
+            drawn = {"level": old.level, "kept": [*old.kept]}
+            return posed_to(old.student, old.folder, found[0].problem, asked, drawn, **told)
     hint = "a quiz of other sizes has more of them"
     raise OptionError(
         f"no other problem is found that is like those of the class, and none of them ({len(taken)})", hint=hint

@@ -168,7 +168,8 @@ def _different(found: Sequence[Quiz], count: int, taken: Sequence[Quiz]) -> list
     rows = rows[:, ~_same(rows, rows[0]).all(axis=0)]
     kept, chosen = [*range(len(taken))], []
     for i in range(len(taken), len(rows)):
-        common = _same(rows[kept], rows[i]).mean(axis=1) if kept else np.zeros(0)
+        same = _same(rows[kept], rows[i])
+        common = same.mean(axis=1) if same.size else np.ones(len(kept))  # all answers are those of all
         if not (common > IN_COMMON).any():
             kept.append(i)
             chosen.append(found[i - len(taken)])

@@ -316,7 +316,9 @@ def from_array(value: Array, place: Place) -> Answer:
     text = np.broadcast_to(np.array("", dtype=object), value.shape)
     figures = np.broadcast_to(EXACTLY, value.shape)
     inferred = bool(stored) and stored != own
-    return Answer(value.astype(np.float64), text, alike, figures, noise=noise, stored=stored, inferred=inferred)
+    return Answer(
+        value.astype(np.float64, copy=False), text, alike, figures, noise=noise, stored=stored, inferred=inferred
+    )
 
 
 def _was_float32(value: Array) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -37,6 +37,8 @@ from attncalc.inputs.csv_files import (
     without_mark,
 )
 from attncalc.inputs.reading import Reading
+from attncalc.record.trace import NOTHING
+from attncalc.render.csv_ import meant
 
 LONGEST_SOURCE = 200
 MOST_ROWS = 10_000
@@ -44,6 +46,10 @@ MORE_ROWS = "--max-rows says how many it may have"
 REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error")
 """The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
+
+
+OF_ANOTHER = "·"
+"""Stands above a column of another problem."""
 
 
 class Row(NamedTuple):
@@ -64,8 +70,11 @@ def class_list(
     *,
     alone: bool = True,
     most_rows: int = MOST_ROWS,
+    parts: Mapping[str, StepNames] = NOTHING,
 ) -> list[Row] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
+
+    Of several problems, which are its `parts`, the headings say which they are of: `dot/products[0]`. Each makes a row.
 
     The rows are spoken of by `source`, or by the file's name. A table that is not alone may be a stranger's: it has the
     limits of a sheet, and with a single row it may be one. Each row has the time of a sheet. Raises InputError where a
@@ -76,16 +85,29 @@ def class_list(
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
     source = visible(source or path.name, LONGEST_SOURCE)
-    with limited(timed=not alone):
-        found = _listed(text, reading, names, source, alone=alone, most_rows=most_rows)
-    if found is None:
-        return None
-    head, headings, rows, commas = found
-    return [_read(row, head, headings, source, commas=commas, always=reading.decimal == ",") for row in rows]
+    several = any(f"{part}/" in first_line(text) for part in parts)
+    made: list[Row] = []
+    for part, own in (parts if several else {"": names}).items():
+        with limited(timed=not alone):
+            found = _listed(text, reading, own, source, part, parts, alone=alone, most_rows=most_rows)
+        if found is None:
+            return None
+        head, headings, rows, commas = found
+        always = reading.decimal == ","
+        made += (_read(row, head, headings, source, part, commas=commas, always=always) for row in rows)
+    return made
 
 
 def _listed(
-    text: str, reading: Reading, names: StepNames, source: str, *, alone: bool, most_rows: int
+    text: str,
+    reading: Reading,
+    names: StepNames,
+    source: str,
+    part: str,
+    parts: Container[str],
+    *,
+    alone: bool,
+    most_rows: int,
 ) -> tuple[csv_files.Row, Headings, list[csv_files.Row | Broken], bool] | None:
     """The row of headings, what they mean, the rows of students, and whether these have decimal commas."""
     text, mark = without_mark(text)
@@ -94,6 +116,8 @@ def _listed(
     head = next(rows, None)
     if not isinstance(head, csv_files.Row) or head.cells[0].startswith("@"):
         return None
+    if part:
+        head = head._replace(cells=[_of_part(cell.strip(), part, parts) for cell in head.cells])
     first = list(islice(rows, 2))
     headings = read_headings(head, names, source, own=len(first) == 1 and not alone)
     if headings is None:
@@ -104,9 +128,15 @@ def _listed(
         raise InputError(f"{source} has more than {amount(most_rows, 'row')}, the most that is marked", hint=MORE_ROWS)
     whole = [row for row in students if not isinstance(row, Broken)]
     refuse_misspelt(headings, head, whole, names, source)
-    if said := [head.cells[i] for i in headings.others if head.cells[i]]:
-        reading.tell(_passed_over(said, source, names))
+    if said := [head.cells[i] for i in headings.others if head.cells[i] not in ("", OF_ANOTHER)]:
+        reading.tell(_passed_over(said, source, "these problems" if part else names.problem))
     return head, headings, students, has_commas((_answers(row, headings) for row in whole), delimiter)
+
+
+def _of_part(heading: str, part: str, parts: Container[str]) -> str:
+    """A heading as one of several problems has it."""
+    name, slash, rest = heading.partition("/")
+    return heading if not slash or name not in parts else rest if name == part else OF_ANOTHER
 
 
 def _rows(text: str, delimiter: str) -> Iterator[csv_files.Row | Broken]:
@@ -131,19 +161,26 @@ def _cells(row: csv_files.Row, columns: Sequence[int]) -> list[str]:
 
 
 def _read(
-    row: csv_files.Row | Broken, head: csv_files.Row, headings: Headings, source: str, *, commas: bool, always: bool
+    row: csv_files.Row | Broken,
+    head: csv_files.Row,
+    headings: Headings,
+    source: str,
+    part: str,
+    *,
+    commas: bool,
+    always: bool,
 ) -> Row:
     """The sheet that a row is, or what is wrong with it; each student has a decimal mark of their own."""
     where = f"{source}:{row.line}"
     if isinstance(row, Broken):
         return Row(where, where, error=f"{where}: {row.fault}")
-    name = visible(" ".join(filter(None, _cells(row, headings.students))), LONGEST_NAME) or where
+    name = visible(" ".join(filter(None, map(meant, _cells(row, headings.students)))), LONGEST_NAME) or where
     try:
         with limited():
             check_length(row, head, source)
             own = _answers(row, headings)
             pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
-            problem = "".join(_cells(row, headings.problem)).strip()
+            problem = part or "".join(_cells(row, headings.problem)).strip()
             return Row(name, where, replace(_sheet(headings, pointed.cells, name, where), problem=problem))
     except InputError as error:
         return Row(name, where, error=error.message, hint=error.hint)
@@ -167,8 +204,8 @@ def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> S
     return Sheet(found, student=name, source=where)
 
 
-def _passed_over(headings: Sequence[str], source: str, names: StepNames) -> str:
+def _passed_over(headings: Sequence[str], source: str, problem: str) -> str:
     """What is said of columns that are no steps."""
     known = list(dict.fromkeys(headings))
     what = "is no step" if len(known) == 1 else "are no steps"
-    return f"{source}: {both(map(quoted, known), MOST_TOLD)} {what} of {names.problem}, and passed over"
+    return f"{source}: {both(map(quoted, known), MOST_TOLD)} {what} of {problem}, and passed over"

@@ -12,6 +12,7 @@ from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode, read_file
+from attncalc.render.csv_ import meant
 
 
 class Headed(NamedTuple):
@@ -28,14 +29,14 @@ class Headed(NamedTuple):
         for name in names:
             if name in known:
                 return known.index(name)
-        hint = near(names[0], self.head) or f"it has {both(map(quoted, self.head))}"
+        hint = near(names[0], self.head) or f"its first line names the columns: {both(map(quoted, self.head))}"
         raise InputError(f"{self.source} has no column {quoted(names[0])}", hint=hint)
 
     def cells(self, *columns: str) -> Iterator[tuple[int, list[str]]]:
         """The line of each row, and its cells in these columns."""
         places = [self.column(name) for name in columns]
         for row in self.rows:
-            yield row.line, [row.cells[i] for i in places]
+            yield row.line, [meant(row.cells[i]) for i in places]
 
 
 def headed(path: str) -> Headed:

@@ -224,10 +224,19 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
     if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(tuple(FORMATS))):
         return from_file(fspath(answer), Reading(most=most))
     if isinstance(answer, Mapping):
-        return from_tree({str(name): value for name, value in answer.items()}, "")
+        return from_tree(dict(_one_by_one(answer)), "")
     if isinstance(answer, list) and _are_steps(answer):
         return from_tree(answer, "")
     return Sheet({"": answers.from_python(answer, ANSWER.name)})
+
+
+def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """The answers by their names; `hidden_states.3` is one of several arrays, as a model returns them."""
+    for name, value in answer.items():
+        if isinstance(value, tuple) and value and all(hasattr(each, "shape") for each in value):
+            yield from ((f"{name}.{i}", each) for i, each in enumerate(value))
+        else:
+            yield str(name), value
 
 
 def from_tree(tree: Any, source: str) -> Sheet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attncalc.common.errors import InputError, quoted, reason, visible
@@ -14,6 +14,7 @@ from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
 from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, class_list
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.reading import Reading
+from attncalc.record.trace import NOTHING
 
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
@@ -34,10 +35,16 @@ class Submission(NamedTuple):
     sheet: Sheet | None = None
     error: str = ""  # why what was read of it is no sheet
     hint: str = ""
+    data: bytes | None = None  # what the file holds, for a machine that may not have it
 
 
 def submissions(
-    words: Sequence[str], key_file: str, reading: Reading, names: StepNames, most_rows: int = MOST_ROWS
+    words: Sequence[str],
+    key_file: str,
+    reading: Reading,
+    names: StepNames,
+    most_rows: int = MOST_ROWS,
+    parts: Mapping[str, StepNames] = NOTHING,
 ) -> list[Submission]:
     """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row is many.
 
@@ -64,12 +71,19 @@ def submissions(
             continue
         one = Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
         source = path.name if files[path.name] == 1 else str(path)
-        found += _rows(one, path, reading, names, source, most_rows, alone=len(meant) == 1)
+        found += _rows(one, path, reading, (names, parts), source, most_rows, alone=len(meant) == 1)
     return found
 
 
 def _rows(
-    one: Submission, path: Path, reading: Reading, names: StepNames, source: str, most_rows: int, *, alone: bool
+    one: Submission,
+    path: Path,
+    reading: Reading,
+    names: tuple[StepNames, Mapping[str, StepNames]],
+    source: str,
+    most_rows: int,
+    *,
+    alone: bool,
 ) -> list[Submission]:
     """The rows of a file that is a class list, else the file as it is.
 
@@ -79,7 +93,7 @@ def _rows(
     if path.suffix.lower() not in (".csv", ".tsv") or not is_file(str(path)) or (path.is_symlink() and not alone):
         return [one]  # why it cannot be read is told where it is marked as a sheet
     try:
-        rows = class_list(path, reading, names, source, alone=alone, most_rows=most_rows)
+        rows = class_list(path, reading, names[0], source, alone=alone, most_rows=most_rows, parts=names[1])
     except InputError as fault:
         if alone and fault.hint != MORE_ROWS:
             raise

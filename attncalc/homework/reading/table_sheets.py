@@ -38,6 +38,7 @@ from attncalc.inputs.given import brackets
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found
 from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.render.csv_ import meant
 
 
 def from_contents(contents: Contents, reading: Reading) -> Sheet:
@@ -104,7 +105,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
         if name in BESIDE:
             value = value.strip().strip(",;\t")
             whole = _QUOTED.fullmatch(value)
-            said[name] = whole[1].replace('""', '"') if whole else value.strip('"')
+            said[name] = meant(whole[1].replace('""', '"') if whole else value.strip('"'))
         else:
             idle.append(name)
     student, decimals = student_of(said.get("student"), source), decimals_of(said.get("rounding"), source)

@@ -16,7 +16,7 @@ from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import shortest
-from attncalc.render.csv_ import harmless
+from attncalc.render.csv_ import harmless, meant
 
 MOODLE, CANVAS = ("identifier", "grade"), ("student", "id")
 """The columns by which a sheet is known."""
@@ -67,7 +67,7 @@ def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> Fil
         row[at] = grade
     for i in (i for i, name in enumerate(head) if name in NAMES):
         for row in rows[1:]:
-            row[i : i + 1] = [harmless(cell) for cell in row[i : i + 1]]
+            row[i : i + 1] = [harmless(meant(cell)) for cell in row[i : i + 1]]
     counts = [f"{source}: {amount(len(found) - locked, 'mark')} filled in under {quoted(rows[0][at])}"]
     counts += [f"marks are scaled to {both(sorted(scales))}, which the sheet says can be reached"] if scales else []
     counts += [f"{amount(other, 'mark was', 'marks were')} another before"] if other else []
@@ -149,7 +149,7 @@ def _numbers(one: Graded) -> Iterator[str]:
 
 def _key(name: str) -> str:
     """A name without what differs from list to list, signs against formulas too; `Lee, Ann` is Ann Lee."""
-    last, _, first = name.lstrip("'").partition(",")
+    last, _, first = meant(name).partition(",")
     return alike(f"{first} {last}")
 
 

@@ -1,0 +1,226 @@
+"""Classes from Python: `grade`, which the command line calls as well, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+
+from attncalc.common.errors import InputError, OptionError, near, quoted
+from attncalc.common.numerals import Answers
+from attncalc.common.system import NamedTuple
+from attncalc.homework.marking import whole_class
+from attncalc.homework.marking.overrides import Override, overridden, read_overrides
+from attncalc.homework.marking.policies import read_policy
+from attncalc.homework.marking.regrading import Report, by_policy
+from attncalc.homework.marking.whole_class import Graded, Posed, posed
+from attncalc.homework.quiz.handouts import problem_document
+from attncalc.homework.reading.class_lists import MOST_ROWS
+from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.sheets import EVERYTHING, from_python
+from attncalc.homework.reading.submissions import Submission, submissions
+from attncalc.homework.reading.variants import PROBLEM
+from attncalc.homework.reports.class_reports import REPORTS, Account, gradescope, overview, report
+from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
+from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.students import anonymous, once
+from attncalc.inputs.json_files import JsonFile
+from attncalc.inputs.problem_files import document_file
+from attncalc.inputs.reading import Contents, Reading
+from attncalc.record.trace import Trace
+from attncalc.record.verdicts import USUAL_POLICY, Marked, Policy
+from attncalc.render import View
+from attncalc.render.page import write
+
+Name = str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class Grades:
+    """A class, marked: its sheets in their order; `grades["Ann"]` is what was found of a student's sheet."""
+
+    sheets: tuple[Graded, ...]
+    policy: Policy = USUAL_POLICY
+    log: tuple[Override, ...] = ()  # the marks that were changed by hand
+    notes: tuple[str, ...] = ()  # what is to be said of the sheets and of how they were read
+
+    def __iter__(self) -> Iterator[Graded]:
+        return iter(self.sheets)
+
+    def __len__(self) -> int:
+        return len(self.sheets)
+
+    def __getitem__(self, student: str) -> Marked:
+        for one in self.sheets:
+            if alike(one.student) == alike(student):
+                if one.marked is None:
+                    raise InputError(one.error, hint=one.hint)
+                return one.marked
+        raise self._missing(student)
+
+    def _missing(self, student: str) -> InputError:
+        known = near(student, [one.student for one in self.sheets])
+        return InputError(f"there is no sheet of {quoted(student)}", hint=known)
+
+    @property
+    def marks(self) -> dict[str, float | None]:
+        """What each student has earned; None where the sheet could not be read."""
+        return {one.student: None if one.marked is None else one.marked.score for one in self.sheets}
+
+    def report(self, format: str = "json", *, audit: bool = False) -> str:
+        """The report of the class in a format of `grade -f`: json, csv, junit, tap, markdown, html …"""
+        if format not in REPORTS or format == "gradescope":
+            raise OptionError(f"a class has no report in the format {quoted(format)}", hint=near(format, REPORTS))
+        return report(self.sheets, format, None, Account(self.policy, self.log, audit))
+
+    def feedback(self, student: str, format: str = "html") -> str:
+        """The page of a student, with nobody else's: html, markdown or text; `gradescope` is their results.json."""
+        one = next((one for one in self.sheets if alike(one.student) == alike(student)), None)
+        if one is None:
+            raise self._missing(student)
+        if format == "gradescope":
+            return gradescope(one)
+        if format not in FORMATS:
+            raise OptionError(f"feedback has no format {quoted(format)}", hint=near(format, FORMATS))
+        form = "table" if format == "text" else format
+        return str(write(feedback_page(one, Account(self.policy, self.log)), form, View(width=TEXT_COLUMNS)))
+
+    def by(self, policy: Policy) -> Grades:
+        """The same class with marks by another policy, found from the verdicts."""
+        found = by_policy(Report(self.sheets, self.policy, self.log), policy)
+        graded, log = overridden(found, [], self.log)
+        return Grades(tuple(graded), policy, tuple(log), self.notes)
+
+    def anonymous(self) -> Grades:
+        """The same class with codes in place of names."""
+        graded, log = anonymous(self.sheets, self.log)
+        return Grades(tuple(graded), self.policy, tuple(log))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        found: dict[str, Any] = json.loads(self.report("json"))
+        return found
+
+    def __str__(self) -> str:
+        return str(write(overview(self.sheets, Account(self.policy, self.log)), "table", View(width=TEXT_COLUMNS)))
+
+
+def grade(
+    key: Name | Trace | Mapping[str, Any],
+    sheets: Name | Iterable[Name] | Mapping[str, Answers],
+    *,
+    policy: Policy | Name | None = None,
+    overrides: Name | None = None,
+    reveal: bool = False,
+    dtype: str | None = None,
+    first: bool = False,
+    max_rows: int = MOST_ROWS,
+    jobs: int = 1,
+    executor: Executor | None = None,
+) -> Grades:
+    """A class, marked against a problem, a saved result, a trace or keys.json, as the command `grade` does.
+
+    Sheets are files, folders and patterns, or answers by the names of students: `ac.grade(t, {"Ann": [0.5, 0.5]})`. Of
+    a student's several sheets the last counts, or the `first`. `jobs` processes share the work, or an `executor`'s
+    workers, anywhere: a `concurrent.futures.Executor`, or `dask.distributed.Client(address).get_executor(pure=False)`.
+    There, a sheet that hangs, or that ends the process that marks it, is listed, and the others are marked.
+    """
+    reading = Reading()
+    task = posed(contents_of(key, reading), reading)
+    found = _submissions(sheets, key, reading, task, max_rows)
+    by = policy if isinstance(policy, Policy) else USUAL_POLICY if policy is None else read_policy(fspath(policy))
+    graded, several = marked(
+        task, found, reading, by, reveal=reveal, dtype=dtype, first=first, work=Work(jobs, executor)
+    )
+    changed = [] if overrides is None else read_overrides(fspath(overrides))
+    graded, log = overridden(graded, changed, ())
+    notes = (*reading.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
+    return Grades(tuple(graded), by, tuple(log), notes)
+
+
+class Work(NamedTuple):
+    """Who does the work: processes here, or an executor's workers."""
+
+    jobs: int = 1
+    executor: Executor | None = None
+
+
+ALONE = Work()
+
+
+def marked(
+    task: Posed,
+    found: Sequence[Submission],
+    reading: Reading,
+    policy: Policy,
+    *,
+    reveal: bool = False,
+    dtype: str | None = None,
+    first: bool = False,
+    work: Work = ALONE,
+) -> tuple[list[Graded], dict[str, list[str]]]:
+    """Every submission marked, one of each student, several problems as one; and what is said of several sheets."""
+    settings = task.settings(policy, reveal=reveal, dtype=dtype)
+    if work.executor is None and (work.jobs <= 1 or len(found) < 2 * work.jobs):
+        graded = whole_class.grade(task.problem, found, reading, settings)
+    else:
+        from attncalc.homework.marking import workers  # a door: few calls share their work
+
+        graded = workers.grade(
+            task, found, reading, policy, reveal=reveal, dtype=dtype, jobs=work.jobs, executor=work.executor
+        )
+    graded, several = once(graded, first=first)
+    if task.keys is not None and any(one.name for one in task.keys.variants):
+        graded = whole_class.several_problems(graded, task.keys, settings)
+    return graded, several
+
+
+def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, most_rows: int) -> list[Submission]:
+    """The sheets that words mean; the folders that were handed out may come back as they are."""
+    found = submissions(words, key, reading, task.names, most_rows, task.parts)
+    if task.keys is not None:
+        found = [one for one in found if one.path is None or one.path.name != PROBLEM]
+    if not found:
+        raise InputError("there is no sheet to grade", hint="the key itself is not marked")
+    return found
+
+
+def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:
+    """What is to be said of single sheets."""
+    for one in graded:
+        yield from one.marked.notes if one.marked is not None else ()
+        if one.carried is not None:
+            yield f"{one.student}: {one.carried}"
+
+
+def contents_of(key: object, reading: Reading) -> Contents:
+    """A key or a problem, whatever it is given as."""
+    if isinstance(key, str | PathLike):
+        return document_file(fspath(key), reading)
+    if isinstance(key, Trace):
+        return JsonFile("the problem", json.loads(problem_document(key, EVERYTHING)))
+    if isinstance(key, Mapping):
+        return JsonFile("the problem", dict(key))
+    kind = quoted(type(key).__name__)
+    raise OptionError(f"a problem is a file, a Trace or a dictionary, and not {kind}")
+
+
+def _submissions(
+    sheets: Name | Iterable[Name] | Mapping[str, Answers], key: object, reading: Reading, task: Posed, most_rows: int
+) -> list[Submission]:
+    if isinstance(sheets, Mapping):
+        return [_of(str(student), answer) for student, answer in sheets.items()]
+    words = [sheets] if isinstance(sheets, str | PathLike) else [*sheets]
+    own = fspath(key) if isinstance(key, str | PathLike) else ""
+    return handed_in([fspath(word) for word in words], own, reading, task, most_rows)
+
+
+def _of(student: str, answer: Answers) -> Submission:
+    """The answers of a student."""
+    try:
+        return Submission(student, student, sheet=from_python(answer))
+    except InputError as fault:
+        return Submission(student, student, error=fault.message, hint=fault.hint)

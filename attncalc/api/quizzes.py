@@ -1,0 +1,240 @@
+"""Quizzes from Python: `quiz`, which the command line calls as well, and what is handed out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+
+from attncalc.api.classes import Name, contents_of
+from attncalc.calculations import TABLE, load
+from attncalc.common.errors import OptionError, amount, either, near, quoted
+from attncalc.common.numerals import Numbers
+from attncalc.declare.calculation import checked
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.banks import picked, read_bank
+from attncalc.homework.quiz.handouts import WORKSHEETS, files, for_platforms, problem_document
+from attncalc.homework.quiz.platforms import FORMATS as EXPORTS
+from attncalc.homework.quiz.rosters import class_files, pooled, shared_out
+from attncalc.homework.quiz.search import Asks, Quiz, weighed
+from attncalc.homework.quiz.search import quiz as found_for
+from attncalc.homework.quiz.templates import Wanted
+from attncalc.homework.quiz.variants import for_class, variants
+from attncalc.homework.quiz.worksheets import FORMULAS, Wording
+from attncalc.homework.reading.asked import asked, from_document, words_of
+from attncalc.homework.reading.lists import roster as read_roster
+from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.sheets import EVERYTHING, Asked
+from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
+from attncalc.inputs.problem_files import document_of
+from attncalc.inputs.python_values import to_given
+from attncalc.inputs.reading import Contents, Reading
+from attncalc.record.numbers import shortest
+from attncalc.record.trace import NOTHING, Trace
+from attncalc.render import PAGES
+from attncalc.solve.problem import Problem, told_apart
+from attncalc.solve.solver import solve
+
+MORE = "larger sizes have more: --size n=4"
+
+
+@dataclass(frozen=True)
+class Handouts:
+    """A quiz: one problem, or one for each student; what does not show on it; and the files to hand out."""
+
+    found: Quiz | None = None  # the problem, or the first of many, with what it shows
+    asked: Asked = EVERYTHING
+    keys: Keys | None = None  # the problems of a class
+    notes: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> dict[str, dict[str, Any]]:
+        """The problem of each student as a document; that for all has the name ""."""
+        if self.keys is None:
+            assert self.found is not None, "there is one, where there are not many"
+            text = problem_document(solve(self.found.problem, keep_all=True), self.asked)
+            return {"": json.loads(text)}
+        return {one.student: one.held.document for one in self.keys.variants}
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The known mistakes that do not show on it."""
+        return () if self.found is None else self.found.hidden
+
+    @property
+    def alike(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of known mistakes that it does not tell apart."""
+        return () if self.found is None else self.found.alike
+
+    def files(
+        self,
+        formats: Iterable[str] = WORKSHEETS,
+        *,
+        export: Iterable[str] = (),
+        formulas: str = FORMULAS[-1],
+        reasons: bool | None = None,
+    ) -> dict[str, str | bytes]:
+        """What `quiz -o` writes, by the names of the files: problems, sheets and worksheets, and the key or keys.json.
+
+        Worksheets are in formats of pages; `export` names those of platforms: moodle, qti, canvas.
+        """
+        for words, known in ((formats, PAGES), (export, EXPORTS), ([formulas], FORMULAS)):
+            for word in words:
+                if word not in known:
+                    raise OptionError(f"{quoted(word)} is not {either(known)}", hint=near(word, known))
+        told = formulas == FORMULAS[-1] if reasons is None else reasons
+        return self.written([*formats], [*export], Wording(formulas, told))
+
+    def written(self, formats: Sequence[str], exports: Sequence[str], wording: Wording) -> dict[str, str | bytes]:
+        """The files, with worksheets that say so much."""
+        if self.keys is not None:
+            return {**class_files(self.keys, formats, wording), **pooled(self.keys, exports, wording)}
+        assert self.found is not None, "there is one, where there are not many"
+        made: dict[str, str | bytes] = {**files(self.found.problem, formats, self.asked, wording)}
+        return made | (for_platforms(self.found.problem, exports, self.asked, wording) if exports else {})
+
+
+def quiz(
+    problem: Name | Trace | Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    level: str | None = None,
+    sizes: Mapping[str, int] = NOTHING,
+    options: Mapping[str, object] = NOTHING,
+    inputs: Mapping[str, Numbers] = NOTHING,
+    given: Sequence[str] = (),
+    ask: str | Sequence[str] = (),
+    show_steps: str | Sequence[str] = (),
+    roster: Name | Sequence[str] | None = None,
+    bank: Name | None = None,
+    pick: int | None = None,
+) -> Handouts:
+    """A quiz, as the command makes it: `ac.quiz("attention", sizes={"n": 2}, seed=7).files()`.
+
+    The problem is a calculation's name, whose numbers are drawn, with its own `options`, `inputs` that stay as they are
+    and the operands `given` of the form that is wanted; or one's own, as a file, a Trace or a dictionary. A `roster`, a
+    file or a list of names, gives everybody other numbers; the problems may be those of a `bank`.
+    """
+    for word in [level] if level is not None else []:
+        if word not in LEVELS:
+            raise OptionError(f"level must be {either(LEVELS)}, not {quoted(word)}", hint=near(word, LEVELS))
+    chosen, asks = any_seed() if seed is None else seed, (_words(ask), _words(show_steps))
+    students = None if roster is None else _students(roster)
+    if bank is not None:
+        if problem is not None:
+            raise OptionError("a bank has problems as they are, and another one is named beside it")
+        return of_bank(fspath(bank), students or [], pick, chosen, level)
+    if isinstance(problem, str) and told_apart(problem.replace("_", "-"))[0] in TABLE:
+        name = problem.replace("_", "-")
+        base, backward = told_apart(name)
+        calculation = load(base)
+        arrays = {
+            operand.name: to_given(inputs[operand.name], operand)
+            for operand in calculation.operands
+            if operand.name in inputs
+        }
+        known = [*(o.name for o in calculation.operands), *(o.name for o in calculation.options)]
+        for word in [*inputs, *options]:
+            if word not in known:
+                raise OptionError(f"{base} has no {quoted(word)}", hint=near(word, known))
+        wanted = Wanted(checked(calculation, dict(options)) if options else {}, arrays, tuple(given), backward)
+        return drawn(name, chosen, sizes, level, wanted, asks, students)
+    if problem is None:
+        raise OptionError("a quiz is of a calculation, of a problem of one's own or of a bank")
+    reading = Reading()
+    contents = contents_of(problem, reading)
+    return of_document(contents, reading, asks, chosen, level, students)
+
+
+def any_seed() -> int:
+    """A seed where none is named."""
+    return int.from_bytes(os.urandom(3), "big")
+
+
+def drawn(
+    name: str,
+    seed: int,
+    sizes: Mapping[str, int],
+    level: str | None,
+    wanted: Wanted,
+    asks: Asks,
+    students: Sequence[str] | None,
+) -> Handouts:
+    """A problem of a calculation with new numbers; or one for each student, and what the first of them shows."""
+    level = level or USUAL_LEVEL
+    if students is None:
+        found = found_for(name, seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
+        return Handouts(found, asked(*asks, Key(found.problem).names))
+    many = for_class(name, len(students), seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
+    _refuse_few(len(many), students, name, MORE)
+    wants = asked(*asks, Key(many[0].problem).names)
+    keys = shared_out(students, [one.problem for one in many], wants, level, wanted.inputs)
+    return Handouts(many[0], keys=keys)
+
+
+def of_document(
+    contents: Contents, reading: Reading, asks: Asks, seed: int, level: str | None, students: Sequence[str] | None
+) -> Handouts:
+    """A problem of one's own, as it is or with other numbers for each student; what is asked is said, or stands in it.
+
+    The problems of a class are handed out again.
+    """
+    if is_keys(contents):
+        return Handouts(keys=read_keys(contents, reading))
+    held = document_of(contents, reading)
+    names = Key(held.problem).names
+    written = from_document(held.document, names, contents.source).written()
+    wants = asked(asks[0] or written.get("ask", ()), asks[1] or written.get("shown", ()), names)
+    told = wants.written()
+    asks = told.get("ask", ()), told.get("shown", ())
+    if students is not None:
+        return Handouts(keys=_like(held.problem, contents.source, students, seed, level or USUAL_LEVEL, asks, wants))
+    return Handouts(weighed(held.problem, asks), wants)
+
+
+def _like(
+    problem: Problem, source: str, students: Sequence[str], seed: int, level: str, asks: Asks, wants: Asked
+) -> Keys:
+    """A problem with the numbers of a document drawn anew for each student."""
+    found = variants(problem, len(students), seed=seed, level=level, asks=asks)
+    if not found:
+        raise OptionError(f"{source} has no numbers that can be drawn anew", hint="quiz without --roster keeps them")
+    _refuse_few(len(found), students, source, "a document with more numbers has more")
+    return shared_out(students, [one.problem for one in found], wants, level, ())
+
+
+def of_bank(folder: str, students: Sequence[str], pick: int | None, seed: int, level: str | None) -> Handouts:
+    """Problems of a bank, for each student or for all."""
+    keys = picked(read_bank(folder), students, pick, seed, level or USUAL_LEVEL)
+    points = {own[0].student: sum(one.points or 0 for one in own) for own in keys.by_name.values()}
+    if all(one.points is not None for one in keys.variants) and len({*points.values()}) > 1:
+        least, most = (shortest(end(points.values())) for end in (min, max))
+        note = f"the problems of some students earn {least} points, those of others up to {most}"
+        return Handouts(keys=keys, notes=(note,))
+    return Handouts(keys=keys)
+
+
+def _refuse_few(found: int, students: Sequence[str], name: str, mend: str) -> None:
+    if found < len(students):
+        there = "is one problem" if found == 1 else f"are {found} problems"
+        fault = f"there {there} of {name} that differ and are equally hard, but {amount(len(students), 'student')}"
+        raise OptionError(fault, hint=mend)
+
+
+def _words(words: str | Sequence[str]) -> list[str]:
+    return words_of([words] if isinstance(words, str) else words)
+
+
+def _students(roster: str | PathLike[str] | Sequence[str]) -> list[str]:
+    """The names in a file, or those of a list."""
+    if isinstance(roster, str | PathLike):
+        return read_roster(fspath(roster))
+    twice = next((name for i, name in enumerate(roster) if alike(name) in map(alike, roster[:i])), None)
+    if twice is not None:
+        raise OptionError(f"the roster names {quoted(twice)} twice")
+    if not roster or not all(map(alike, roster)):
+        raise OptionError("a roster is a list of names, none of which is empty")
+    return [*roster]
