@@ -6,7 +6,7 @@ import os
 import signal
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib import import_module
@@ -104,16 +104,18 @@ if not TYPE_CHECKING:  # where types are checked it is typing's own
 # Files by their paths: what is there, how they are said, and writing one so that it is either whole or not there.
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write the file whole: beside it first, then in its place, with the mode that it had.
+def write_file(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write the file whole: beside it first, then in its place, with the mode that it had; large ones come in pieces.
 
     Devices and pipes (`/dev/null`, `>(…)`) are written to as they are.
     """
+    pieces = [content] if isinstance(content, bytes) else content
     try:
         if is_device(path):
-            path.write_bytes(content)
+            with path.open("wb") as file:
+                file.writelines(pieces)
         else:
-            _replace(path, content)
+            _replace(path, pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -130,12 +132,12 @@ def is_device(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, pieces: Iterable[bytes]) -> None:
     beside = path.with_name(f".attncalc-{os.urandom(8).hex()}.tmp")
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):  # there is no file yet: the mode is a new one's

@@ -36,8 +36,6 @@ from attncalc.declare.operands import (
     Shapes,
     Weights,
     layer_of,
-    parse_condition,
-    parse_shape,
 )
 from attncalc.language.graph import Expression, Node
 from attncalc.record.trace import NOTHING, Trace, api
@@ -327,12 +325,13 @@ def _operands(
         Operand(
             name=inner,
             symbol=each.symbol,
-            shapes=(parse_shape(each.text),),
+            shapes=each.shapes,
             required=each.required,
             positional=False,
             kind=each.kind,
             broadcasts=each.broadcasts,
             help=each.help,
+            when=each.when,
         )
         for inner, each in declared.items()
     )
@@ -345,7 +344,7 @@ def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, 
     return Operand(
         name=name,
         symbol=parameter.name,
-        shapes=tuple(parse_shape(part) for part in declared.text.split("|")),
+        shapes=declared.shapes,
         required=parameter.default is inspect.Parameter.empty,
         positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY,
         kind=declared.kind,
@@ -354,7 +353,7 @@ def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, 
         words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
         of=declared.of,
         named=declared.named,
-        when=tuple(map(parse_condition, declared.text.split("|"))) if ":" in declared.text else (),
+        when=declared.when,
     )
 
 

@@ -152,13 +152,13 @@ def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
     )
 
 
-def in_heads(mistake: Mistake, heads: Sequence[int]) -> Mistake:
-    """A mistake made in some heads alone."""
-    assert mistake.rule, "options hold for all heads"
+def in_heads(mistake: Mistake, heads: Sequence[int], at: str = "", otherwise: Node | None = None) -> Mistake:
+    """A mistake made in some heads alone; or what it makes of the step `at`, as it is made elsewhere or an option."""
     rule = mistake.rule
 
     def change(s: Scope) -> Node:
-        other = rule(s)
+        other = rule(s) if otherwise is None and rule else otherwise
+        assert other is not None, "it is a rule, or given"
         axis = next((axis for axis in s.this.axes if axis.name == "h"), None)
         if axis is None or other.axes != s.this.axes:
             raise NotThere("heads")
@@ -168,7 +168,8 @@ def in_heads(mistake: Mistake, heads: Sequence[int]) -> Mistake:
         return found
 
     where = f"head {heads[0]}" if len(heads) == 1 else f"heads {', '.join(map(str, heads))}"
-    return replace(mistake, rule=change, says=f"{mistake.says}, in {where} alone")
+    says = f"{mistake.says}, in {where} alone"
+    return replace(mistake, rule=change, options=None, at=(at,) if at else mistake.at, says=says)
 
 
 def like(x: Node, pattern: Node) -> Node:

@@ -124,6 +124,16 @@ class Declared(NamedTuple):
     help: str = ""
     required: bool = False
 
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The axes, several where options choose among them, or a vector will do for a matrix."""
+        return tuple(parse_shape(part) for part in self.text.split("|"))
+
+    @property
+    def when(self) -> tuple[tuple[str, str], ...]:
+        """For each of these the option and its word that ask for it, where one says so."""
+        return tuple(map(parse_condition, self.text.split("|"))) if ":" in self.text else ()
+
 
 Shapes = Mapping[str, str | Declared | Mapping[str, Declared]]
 

@@ -177,7 +177,7 @@ class Program:
         dtype: str = "float64",
         after_step: Rounding | None = None,
     ) -> None:
-        order = plan(tuple(roots)).order
+        order = plan(tuple(roots), keep=lambda node: True).order
         self.places = {node: place for place, node in enumerate(order)}
         moves: set[Node] = set()
         for node in order:

@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.evaluate.values import evaluate, value_of
+from attncalc.evaluate.values import evaluate, is_given, value_of
 from attncalc.language.graph import Node, given, walk
 
 
@@ -100,7 +100,7 @@ class Narrow:
         """The nodes whose values are rounded."""
         moved: set[Node] = set()
         for node in order:
-            if node.op == "input" or (node.op == "step" and node.key in given) or not moved.isdisjoint(node.sources):
+            if any(source.op == "input" or source in moved for source in node.sources) or is_given(node, given):
                 moved.add(node)
             if node.op == "step":
                 moved.update(walk(*node.sources, into=lambda made: () if _computes(made) else made.sources))

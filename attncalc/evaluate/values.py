@@ -64,15 +64,10 @@ def named(node: Node) -> bool:
 def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool] = named) -> Plan:
     """The nodes behind the roots in order; behind a given step, by its (group, name), nothing is needed.
 
-    An operand stands in front of what first needs it: those of a large model are not all at hand at once.
+    Operands are left out unless they are wanted themselves: those of a large model are not all at hand at once.
     """
     walked = walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
-    order = dict.fromkeys(
-        found
-        for node in walked
-        if node.op != "input" or node in roots
-        for found in (*(source for source in node.sources if source.op == "input" and not is_given(node, given)), node)
-    )
+    order = [node for node in walked if node.op != "input" or node in roots or keep(node)]
     last: dict[Node, int] = {}
     for place, node in enumerate(order):
         if not is_given(node, given):
@@ -81,7 +76,7 @@ def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool
     wanted = set(roots)
     release: list[list[Node]] = [[] for _ in order]
     for node, place in last.items():
-        if node not in wanted and not keep(node):
+        if node not in wanted and not keep(node) and node.op != "input":
             release[place].append(node)
     return Plan(tuple(roots), tuple(order), tuple(map(tuple, release)))
 
@@ -89,6 +84,19 @@ def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool
 def is_given(node: Node, given: Keys) -> bool:
     """Whether a step's value is given, so that it is not computed."""
     return bool(given) and node.op == "step" and node.key in given
+
+
+class Values(dict[Node, Array]):
+    """The values of nodes; an operand's is asked for whenever it is needed, and not held."""
+
+    def __init__(self, operands: Mapping[str, Array]) -> None:
+        super().__init__()
+        self.operands = operands
+
+    def __missing__(self, node: Node) -> Array:
+        if node.op != "input":
+            raise KeyError(node)
+        return self.operands[node.args["name"]]
 
 
 def evaluate(
@@ -117,7 +125,7 @@ def evaluate(
     by_hand, machine = told_apart(after_step)
     rounded = machine.rounded(order.order, given.keys()) if machine else ()
     kind = np.dtype(dtype)
-    values: dict[Node, Array] = {}
+    values = Values(operands)
     known = Known(values, operands, given, rests or {}, order.order)
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
         for node, released in zip(order.order, order.release, strict=True):
@@ -135,7 +143,7 @@ def evaluate(
                 del values[source]
     if unsure is not None:
         unsure |= known.unsure
-    return values
+    return dict(values)
 
 
 def told_apart(rounding: Rounding | None) -> tuple[ByHand | None, Machine | None]:

@@ -48,8 +48,8 @@ def document_file(word: str, reading: Reading) -> Contents:
     """The file of a document that a word names."""
     found = find(word, TABLE, reading)
     if found is None and is_folder(word):
-        problem = str(Path(word, "problem.json"))  # as quiz calls it
-        there = f": {shown(problem)}" if is_file(problem) else ""
+        made = (str(Path(word, name)) for name in ("problem.json", "keys.json"))  # as quiz calls them
+        there = next((f": {shown(path)}" for path in made if is_file(path)), "")
         raise InputError(f"{shown(word)} is a folder", hint=f"name a file in it{there}")
     if found is None:
         mend = near_files(word) or "a document is the file of a problem, or of a result: attncalc sample lists some"

@@ -49,16 +49,15 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
         raise InputError(f"{name} is a {type(value).__name__}, and a formula is text", hint='write "x**2 + sin(y)"')
     refuse_held_tensor(value, name)
     labels = _frame_labels(value)
-    if isinstance(value, list | tuple):
-        given = _from_entries(*flatten(opened_lists(value, name), brackets("", name)), operand)
+    array: Any = value if isinstance(value, list | tuple) else _as_array(value, name)
+    if isinstance(array, np.ndarray) and array.dtype == object and any(map(_holds, set(map(type, array.flat)))):
+        array = array.tolist()  # a column with a row in each cell, as tables of vectors have it
+    if isinstance(array, list | tuple):
+        given = _from_entries(*flatten(opened_lists(array, name), brackets("", name)), operand)
+    elif array.dtype.kind in "OUST":  # exact numbers, letters, text
+        given = _from_entries(array.ravel().tolist(), array.shape, operand)
     else:
-        array = _as_array(value, name)
-        as_entries = array.dtype.kind in "OUST"  # exact numbers, letters, text
-        given = (
-            _from_entries(array.ravel().tolist(), array.shape, operand)
-            if as_entries
-            else from_array(array, operand.kind, brackets("", name), dtype)
-        )
+        given = from_array(array, operand.kind, brackets("", name), dtype)
     return given._replace(labels=labels) if labels else given
 
 
@@ -74,10 +73,12 @@ def refuse_held_tensor(value: Any, name: str) -> None:
 
 def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
     """The labels of a data frame or a series, where they are text; a default index of numbers is none."""
-    if not hasattr(value, "to_numpy"):
+    arrow = getattr(value, "column_names", None)
+    if arrow is None and not hasattr(value, "to_numpy"):
         return {}
+    columns = arrow or getattr(value, "columns", None)  # which Arrow's tables call the arrays themselves
     found = {}
-    for axis, labels in enumerate((getattr(value, "index", None), getattr(value, "columns", None))):
+    for axis, labels in enumerate((getattr(value, "index", None), columns)):
         words = list(labels) if labels is not None and not callable(labels) else []
         if words and all(isinstance(word, str) for word in words):
             found[axis] = tuple(words)
@@ -108,12 +109,12 @@ def _as_array(value: Any, name: str) -> Array:
     if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
         raise InputError(f"{name} is a masked array with masked entries", hint="give numbers, and the mask by itself")
     try:
-        if hasattr(value, "to_numpy"):
-            array = np.asarray(value.to_numpy())
-        elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
-            array = np.from_dlpack(value)
-        else:
+        if hasattr(value, "__array__"):
             array = np.asarray(value)
+        elif hasattr(value, "to_numpy"):
+            array = np.asarray(value.to_numpy())
+        else:
+            array = np.from_dlpack(value) if hasattr(value, "__dlpack__") else np.asarray(value)
     except Exception as error:  # whatever a foreign array raises is told as what could not be read
         first = str(error).partition("\n")[0]
         raise InputError(f"{name}: NumPy cannot read this {type(value).__name__}: {quoted(first)}") from error

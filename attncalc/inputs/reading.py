@@ -123,6 +123,11 @@ class Reading:
             fresh.opened[STDIN] = self.opened[STDIN]
         return fresh
 
+    def asked(self) -> dict[str, Any]:
+        """How files are read, as another `Reading` takes it."""
+        names = ("delimiter", "decimal", "header", "labels", "data", "most", "heads_layout")
+        return {name: getattr(self, name) for name in names} | {"transpose": sorted(self.transpose)}
+
     def parted_by(self, delimiter: str | None) -> Reading:
         """The reading of a file that names its delimiter, if it does; one that was asked for wins."""
         if delimiter is None or self.delimiter is not None:

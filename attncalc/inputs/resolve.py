@@ -127,16 +127,21 @@ def _open_file(path: str, most: int | None) -> Contents:
         must_be_plain(path, most)
     if path.endswith(SHARDED):
         return _open_shards(path, most)
-    source = shown(path)
     form = format_by_suffix(path)
     data: bytes | mmap
     if form in ("npy", "safetensors"):  # such a file may be larger than memory: only what is asked for is read
         data = mapped(path, most)
     else:
         data = read_file(path, _smaller(most, MAX_ARRAYS if form == "npz" else MAX_TEXT))
+    return held_in(data, path, most)
+
+
+def held_in(data: bytes | mmap, path: str, most: int | None = None) -> Contents:
+    """What bytes of a file hold, whose name may tell its format."""
+    source = shown(path)
     if not data:
         raise InputError(f"{source} is empty")
-    return contents_of(data, source, form or format_by_content(data, source), most)
+    return contents_of(data, source, format_by_suffix(path) or format_by_content(data, source), most)
 
 
 def _smaller(most: int | None, bound: int) -> int:
@@ -527,8 +532,9 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 
 def near_files(path: str) -> str:
     """A hint: a sample of that name, or files beside it of nearly that name; "" where there are none."""
-    if Path(path).name == path and is_file(str(samples_folder() / path)):
-        return f"attncalc sample {path} -o {path} writes the sample"
+    name = Path(path).name
+    if str(Path(path)) in (name, str(Path("samples", name))) and is_file(str(samples_folder() / name)):
+        return f"attncalc sample {name} -o {name} writes the sample"
     files = _files_beside(path)
     folder = path.rstrip("/").removesuffix(Path(path).name)
     return near(Path(path).stem, files, folder, said=files)

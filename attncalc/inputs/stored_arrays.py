@@ -202,9 +202,11 @@ def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> Arra
                 f"{source} says that {quoted(name)} is in {shard.source}, which does not hold it",
                 hint="the files are of several checkpoints, or one was saved anew",
             )
+        found.types |= shard.types
         return shard.loaders[name](at)
 
-    return ArrayFile(source, {name: partial(load, name) for name in places})
+    found = ArrayFile(source, {name: partial(load, name) for name in places})
+    return found
 
 
 def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:

@@ -8,7 +8,7 @@ scientific; nothing is ever shown as -0.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,6 +151,33 @@ def written_alike(tables: Sequence[Array], digits: int | None = None) -> list[li
     """Tables of one size as lines of text, with one choice of decimals for all."""
     lines: list[list[list[str]]] = texts(np.stack(tables), digits).tolist()
     return lines
+
+
+AT_ONCE = 20_000  # entries that are written at a time
+
+
+class Lines:
+    """The rows of a matrix of floats as text, made whenever they are gone through: a large one is never held whole.
+
+    The choice of decimals is that of a larger value, which the matrix is a part of.
+    """
+
+    def __init__(self, matrix: Array, of: _Form) -> None:
+        self.matrix, self.form = matrix, of
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        count, breadth = self.matrix.shape
+        step = max(1, AT_ONCE // max(breadth, 1))
+        for start in range(0, count, step):
+            part = self.matrix[start : start + step]
+            written = _decimal(widened(part.ravel()), self.form)
+            yield from (tuple(written[at : at + breadth]) for at in range(0, len(written), breadth))
+
+
+def lines(matrices: Array, digits: int | None = None) -> list[Lines]:
+    """Large matrices of floats, one behind the other in an array, with one choice of decimals for all."""
+    form = _form(matrices.ravel(), digits)
+    return [Lines(matrix, form) for matrix in matrices]
 
 
 def _written(values: Array, digits: int | None) -> list[str]:

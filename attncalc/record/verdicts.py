@@ -270,6 +270,13 @@ class Marked:
         }
         return whole if self.policy == USUAL_POLICY else {**whole, "policy": self.policy.to_dict()}
 
+    def __repr__(self) -> str:
+        """In a line what went wrong, which is all that a plain `assert trace.check(answer)` can show."""
+        wrong = next((step for step in self.steps if step.name == self.first_wrong), None)
+        behind = f", {wrong.mistake}: {wrong.hint}" if wrong and wrong.mistake else ""
+        found = f"{self.verdict}, first at {self.first_wrong}{behind}" if wrong else self.verdict
+        return f"<{self.calculation}: {found}>"
+
     def __str__(self) -> str:
         return str(loaded("api:method")("marked")(self))  # the door of all that methods do: a record makes no page
 

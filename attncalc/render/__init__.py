@@ -113,7 +113,7 @@ def _fitting(pattern: str, keys: Iterable[str]) -> set[str]:
     return found
 
 
-__all__ = ["BINARY", "FORMATS", "NUMBERS", "PAGES", "PICTURES", "SUFFIXES", "TABLE", "View", "render"]
+__all__ = ["BINARY", "FORMATS", "NUMBERS", "PAGES", "PICTURES", "SUFFIXES", "TABLE", "View", "pieces", "render"]
 
 
 class Format(NamedTuple):
@@ -124,6 +124,7 @@ class Format(NamedTuple):
     holds: Literal["page", "record", "numbers", "pictures"] = "page"
     binary: bool = False  # bytes; the others are text that ends in a newline
     made: str = "traces:page_or_outline"  # what makes a trace's page for it
+    pieces: str = ""  # what writes a page that may be very long, piece by piece
 
 
 TABLE: dict[str, Format] = {
@@ -133,7 +134,7 @@ TABLE: dict[str, Format] = {
     "csv": Format("csv_:page", ".csv", "numbers"),
     "markdown": Format("markdown:write", ".md"),
     "latex": Format("latex:write", ".tex", made="traces:page"),
-    "html": Format("html:write", ".html", made="pointing:page"),
+    "html": Format("html:write", ".html", made="pointing:page", pieces="html:pieces"),
     "npy": Format("binary:npy", ".npy", "numbers", binary=True),
     "npz": Format("binary:npz", ".npz", "numbers", binary=True),
     "safetensors": Format("binary:safetensors", ".safetensors", "numbers", binary=True),
@@ -158,10 +159,17 @@ def pages_and(*others: str) -> tuple[str, ...]:
 
 def render(trace: Trace, format: str, view: View | None = None) -> str | bytes:
     """The trace in a format of the table: bytes for those in `BINARY`, text for the others."""
+    made = pieces(trace, format, view)
+    return made if isinstance(made, (str, bytes)) else "".join(made)
+
+
+def pieces(trace: Trace, format: str, view: View | None = None) -> str | bytes | Iterable[str]:
+    """The same; a page of which nothing is left out piece by piece, made as they are asked for, where it can be so."""
     view, row = view or View(), TABLE[format]
     what: Any = trace
     if row.holds not in ("record", "numbers"):
         drawn = view._replace(plot=True, quiet=True, cells=()) if row.holds == "pictures" else view
         what = loaded(f"render.{row.made}")(trace, drawn)
-    content: str | bytes = loaded(f"render.{row.where}")(what, view)
+    writer = row.pieces if view.everything and row.pieces else row.where
+    content: str | bytes | Iterable[str] = loaded(f"render.{writer}")(what, view)
     return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any
@@ -17,7 +18,8 @@ from attncalc.render.plain import entries
 
 Row = list[str]
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+"""How text begins that a spreadsheet would take for a formula, or that was kept from it."""
 
 
 def page(trace: Trace, view: View) -> str:
@@ -91,5 +93,10 @@ def _is_number(label: str) -> bool:
 
 
 def harmless(text: str) -> str:
-    """User text that neither a terminal nor a spreadsheet acts on."""
-    return visible(f"'{text}" if text.startswith(FORMULA_STARTS) else text)
+    """User text that neither a terminal nor a spreadsheet acts on: an apostrophe stands before a formula."""
+    return visible(f"'{text}" if FORMULA.match(text) else text)
+
+
+def meant(cell: str) -> str:
+    """The text that a cell was before it was made harmless."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

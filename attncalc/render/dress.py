@@ -21,6 +21,7 @@ STYLE = """
 .attncalc .sizes { color: var(--faint); display: inline-block; margin-left: .6rem; }
 .attncalc .formula .sizes { margin-left: .35rem; }
 .attncalc sub { line-height: 0; }
+.attncalc .option { white-space: nowrap; }
 .attncalc math { font-size: 1.12em; }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
@@ -182,6 +183,7 @@ main.attncalc { --ground: var(--paper); }
 .attncalc tbody th, .attncalc thead .axis[scope=col] { position: sticky; left: 0; background: var(--ground); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
+  .attncalc summary { list-style-position: inside; }
   .attncalc .result { padding: .1rem 1rem 1rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
   .attncalc .marks td.long { min-width: 11rem; }
@@ -207,6 +209,7 @@ main.attncalc { --ground: var(--paper); }
   .attncalc .step { break-inside: avoid; }
   .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
   .attncalc details::details-content { content-visibility: visible; display: block; }
+  .attncalc summary, .attncalc .contents summary { list-style: none; }
   .attncalc td, .attncalc .swatch { print-color-adjust: exact; }
 }
 """

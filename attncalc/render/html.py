@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby, takewhile
 from typing import Any
 
 from attncalc.common.system import loaded
 from attncalc.render import View
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
-from attncalc.render.html_values import Layout, Link, axis_names, element, named, single, text, value
+from attncalc.render.html_values import (
+    Block,
+    Layout,
+    Link,
+    around,
+    axis_names,
+    below,
+    element,
+    named,
+    single,
+    text,
+    value,
+)
 from attncalc.render.mathml import mathml
 from attncalc.render.page import (
     BLANK,
+    NOTHING,
     Formula,
     Heading,
     Limits,
@@ -35,6 +49,7 @@ from attncalc.render.page import (
 from attncalc.render.script import SCRIPT
 
 LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
+FEWEST = Limits(3, 3, 3)
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
 FEW = 3  # lines of contents: fewer need none
@@ -58,35 +73,40 @@ PANEL = """<aside class="panel" aria-label="How a number was made" hidden>
 
 def write(page: Page, view: View) -> str:
     """The page as a file that runs its own script at most."""
-    body = _body(page, Layout(page, view, limits(page), {}))
-    if not page.told:
-        return shell(page.title, body, unicode=view.unicode)
-    return shell(page.title, body + PANEL, SCRIPT, unicode=view.unicode)
+    return "".join(pieces(page, view))
+
+
+def pieces(page: Page, view: View) -> Iterator[str]:
+    """The same piece by piece: a page of millions of entries is never held whole."""
+    script = SCRIPT if page.told else ""
+    made = _file(page.title, _body(page, Layout(page, view, limits(page), {})), script)
+    yield from made if view.unicode else (piece.encode("ascii", "xmlcharrefreplace").decode() for piece in made)
 
 
 def fragment(page: Page, view: View) -> str:
     """The page as a part of somebody else's, in that one's colours and without a script."""
     layout = Layout(page, view, limits(page), None)
-    return f'<div class="attncalc">\n<style>{STYLE}{NOTEBOOK_STYLE}</style>\n{_body(page, layout)}</div>\n'
+    return f'<div class="attncalc">\n<style>{STYLE}{NOTEBOOK_STYLE}</style>\n{"".join(_body(page, layout))}</div>\n'
 
 
 # The file
 
 
-def shell(title: str, body: str, script: str = "", *, unicode: bool = True) -> str:
+def _file(title: str, body: Iterable[str], script: str) -> Iterator[str]:
     """A file that needs nothing else; its policy lets pass its own style and script, and no other."""
     style = STYLE + PAGE_STYLE
     allowed = [f"style-src {_hash(style)}", *([f"script-src {_hash(script)}"] if script else [])]
     policy = "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
-    run = f"<script>{script}</script>\n" if script else ""
-    page = (
+    yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<main class="attncalc">\n{body}</main>\n{run}</body>\n</html>\n'
+        '<main class="attncalc">\n'
     )
-    return page if unicode else page.encode("ascii", "xmlcharrefreplace").decode()
+    yield from body
+    run = f"<script>{script}</script>\n" if script else ""
+    yield f"{PANEL if script else ''}</main>\n{run}</body>\n</html>\n"
 
 
 def _hash(text: str) -> str:
@@ -96,28 +116,30 @@ def _hash(text: str) -> str:
 
 def _sentence(words: str) -> str:
     """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
-    lowered = re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text(words))
-    return re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
+    lowered = re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1<sub>\2</sub>", text(words))
+    raised = re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
+    return re.sub(r"(?<!\S)--[a-z][a-z0-9-]*", lambda option: element("span", option[0], "option"), raised)
 
 
 # Blocks
 
 
-def _body(page: Page, layout: Layout) -> str:
-    """The blocks, with the contents in front of the first part: its lines are known once the parts are written."""
-    drawn = [(block, list(_blocks(run, layout))) for block, run in _runs(page.blocks)]
-    contents = _contents(page, [link for link in (layout.links or {}).values() if link.text])
-    first = next((i for i, (block, _) in enumerate(drawn) if isinstance(block, Part)), len(drawn))
-    lines = [line for _, parts in drawn[:first] for line in parts]
-    lines += [*contents, *(line for _, parts in drawn[first:] for line in parts)]
-    return "".join(f"{line}\n" for line in lines)
+def _body(page: Page, layout: Layout) -> Iterator[str]:
+    """The blocks, with the contents in front of the first part."""
+    above = [*takewhile(lambda block: not isinstance(block, Part), page.blocks)]
+    blocks = (above, page.blocks[len(above) :])
+    for block in chain(_blocks(blocks[0], layout), _contents(page, _links(page, layout)), _blocks(blocks[1], layout)):
+        yield from below([block, ""])
 
 
-def _runs(blocks: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
-    """Blocks of a kind that stand one below the other, with the first of them."""
-    for _, run in groupby(blocks, key=type):
-        found = list(run)
-        yield found[0], found
+def _links(page: Page, layout: Layout) -> list[Link]:
+    """The lines of the contents, which are known once the parts are written: they are, with hardly any entry."""
+    if layout.links is None:
+        return []
+    view, bare = layout.view._replace(everything=False), page._replace(told=NOTHING, felt=frozenset())
+    links: dict[str, Link] = {}
+    deque(below(_blocks(page.blocks, Layout(bare, view, FEWEST, links))), maxlen=0)
+    return [link for link in links.values() if link.text]
 
 
 def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
@@ -126,7 +148,7 @@ def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
     if len(links) < FEW:
         return
     lines = []
-    for name, run in groupby(links, key=lambda link: link.text.split("/")[0]):
+    for name, run in groupby(links, key=lambda link: link.id if link.is_step else link.text.split("/")[0]):
         found = [
             element("li", element("a", text(x.text), href=f"#{x.id}"), *([] if x.is_step else ["part"])) for x in run
         ]
@@ -149,7 +171,7 @@ def limits(page: Page) -> Limits:
     return LIMITS[-1]
 
 
-def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[str]:
+def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[Block]:
     for kind, run in groupby(blocks, key=type):
         if kind is Verdict:
             yield from _verdicts(list(run))
@@ -158,7 +180,7 @@ def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[str]:
             yield from _block(block, layout)
 
 
-def _block(block: Any, layout: Layout) -> Iterator[str]:
+def _block(block: Any, layout: Layout) -> Iterator[Block]:
     if isinstance(block, Heading):
         yield element("h1", text(block.text))
     elif isinstance(block, Paragraph):
@@ -181,69 +203,74 @@ def _block(block: Any, layout: Layout) -> Iterator[str]:
         yield loaded("render.html_pictures:picture")(block, layout.view)  # few pages have pictures
 
 
-def _given(part: Part, layout: Layout) -> Iterator[str]:
+def _given(part: Part, layout: Layout) -> Iterator[Block]:
     if any(layout.page.told.values()):
         yield f'<p class="hint faint" hidden>{HINT}</p>{TOOLS}'
     if tables := list(part.all(Table)):
         title = element("h2", text(part.heading.text))
-        inside = element("div", "\n".join(_operand(table, layout) for table in tables), "operands")
+        inside = around("div", below(_operand(table, layout) for table in tables), "operands")
         yield _folded("section", title, inside, layout.anchor("given", part.heading.text))
     if chosen := [note.text for note in part.all(Note)]:
         yield element("p", text(", ".join(chosen)), "faint")
 
 
-def _folded(kind: str, title: str, inside: str, anchor: str, of: str = "", *, is_open: bool = True) -> str:
+def _folded(
+    kind: str, title: str, inside: Iterable[str], anchor: str, of: str = "", *, is_open: bool = True
+) -> Iterator[str]:
     """A part below its title, which folds it; where the part can be linked to, the title ends with that link."""
     if anchor:
         title += element("a", "", "link", href=f"#{anchor}", aria_label="link to this part")
     shown = {"open": ""} if is_open else {}
-    return element(kind, element("details", f"<summary>{title}</summary>\n{inside}\n", **shown), of, **named(anchor))
+    lines = chain([f"<summary>{title}</summary>\n"], inside, ["\n"])
+    return around(kind, around("details", lines, **shown), of, **named(anchor))
 
 
-def _operand(table: Table, layout: Layout) -> str:
+def _operand(table: Table, layout: Layout) -> Iterator[str]:
     name = mathml(table.symbol_latex) if table.symbol_latex else text(table.symbol)
     size = element("span", axis_names(table.sizes), "sizes") if table.shape else ""
     said = [element("p", element("bdi", text(words)), "source") for words in (table.source, table.note) if words]
     anchor = layout.anchor(f"given/{table.name}")
     if not table.shape:
         entry = number(table, layout.view)
-        return element("div", "\n".join([single(table, f"{name} = ", "span", entry, layout), *said]), **named(anchor))
-    return element(
-        "div", "\n".join([element("p", name + size), *said, *value(table, (), layout, anchor)]), **named(anchor)
-    )
+        return around("div", below([single(table, f"{name} = ", "span", entry, layout), *said]), **named(anchor))
+    blocks = chain([element("p", name + size), *said], value(table, (), layout, anchor))
+    return around("div", below(blocks), **named(anchor))
 
 
-def _steps(part: Part, layout: Layout) -> Iterator[str]:
-    """The groups of steps; of a backward pass without groups, its two directions side by side where there is room."""
-    title = "Result" if part.kind == "result" else ""
-    drawn = []
-    for group in part.all(Part):
-        said = ": ".join(filter(None, (title, group.heading.text))) or part.heading.text
-        name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
-        anchor = layout.anchor(name, said)
-        passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
-        columns = ["\n".join(_folded_step(step, layout) for step in steps) for steps in passes]
-        inside = "\n".join(columns)
-        if len(columns) == 2:
-            inside = element("div", "\n".join(element("div", column) for column in columns), "passes")
-        is_open = bool(title) or layout.page.steps < MANY or layout.links is None
-        drawn.append(_folded("section", element("h2", text(said)), inside, anchor, "group", is_open=is_open))
-    if drawn:
-        yield element("section", "\n".join(drawn), "result" if title else "")
+def _steps(part: Part, layout: Layout) -> Iterator[Block]:
+    """The groups of steps."""
+    if groups := list(part.all(Part)):
+        drawn = (_group(group, part, layout) for group in groups)
+        yield around("section", below(drawn), "result" if part.kind == "result" else "")
+
+
+def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
+    """The steps of a group; of a backward pass without groups, its two directions side by side where there is room."""
+    title = "Result" if of.kind == "result" else ""
+    said = ": ".join(filter(None, (title, group.heading.text))) or of.heading.text
+    name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
+    anchor = layout.anchor(name, said)
+    passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
+    columns = [below(_folded_step(step, layout) for step in steps) for steps in passes]
+    inside = below(columns)
+    if len(columns) == 2:
+        inside = around("div", below(around("div", column) for column in columns), "passes")
+    is_open = bool(title) or layout.page.steps < MANY or layout.links is None
+    yield from _folded("section", element("h2", text(said)), inside, anchor, "group", is_open=is_open)
 
 
 def _is_backward(step: Part) -> bool:
     return step.heading.text.startswith("grad_")
 
 
-def _folded_step(part: Part, layout: Layout) -> str:
+def _folded_step(part: Part, layout: Layout) -> Iterator[str]:
     counted = "" if part.heading.number is None else element("span", str(part.heading.number), "number")
     title = element("h3", counted + text(part.heading.text))
     anchor = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
-    return _folded("section", title, "\n".join(_step(part, layout, anchor)), anchor, "step")
+    return _folded("section", title, below(_step(part, layout, anchor)), anchor, "step")
 
 
-def _step(part: Part, layout: Layout, anchor: str) -> Iterator[str]:
+def _step(part: Part, layout: Layout, anchor: str) -> Iterator[Block]:
     if part.kind != "again":
         yield from map(_formula, part.all(Formula))
         for block in part.all(Paragraph):
@@ -269,7 +296,7 @@ def _cells(part: Part, layout: Layout) -> Iterator[str]:
     yield from (element("p", text(note.text)) for note in part.all(Note))
 
 
-def _section(part: Part, layout: Layout) -> Iterator[str]:
+def _section(part: Part, layout: Layout) -> Iterator[Block]:
     yield element("h2", text(part.heading.text))
     for block in part.blocks:
         if isinstance(block, Table) and block.shape:
@@ -327,12 +354,12 @@ def _rows(rows: Rows) -> str:
     return element("div", element("table", "".join(parts), "marks"), "scroll")
 
 
-def _exercises(part: Part, layout: Layout) -> Iterator[str]:
+def _exercises(part: Part, layout: Layout) -> Iterator[Block]:
     """What is given, or what is to be worked out."""
     yield element("h2", text(part.heading.text))
     for block in part.blocks:
         if isinstance(block, Part) and block.kind == "exercise":
-            yield element("section", "\n".join(_exercise(block, layout)), "step")
+            yield around("section", below(_exercise(block, layout)), "step")
         elif isinstance(block, Part):
             yield element("h2", text(block.heading.text))
         elif isinstance(block, Table):
@@ -341,7 +368,7 @@ def _exercises(part: Part, layout: Layout) -> Iterator[str]:
             yield from _block(block, layout)
 
 
-def _exercise(part: Part, layout: Layout) -> Iterator[str]:
+def _exercise(part: Part, layout: Layout) -> Iterator[Block]:
     yield element("h3", element("span", str(part.heading.number), "number") + text(part.heading.text))
     yield from (_formula(formula) for formula in part.all(Formula) if formula.latex)
     for block in part.all(Paragraph):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from typing import TypeAlias
 
 from attncalc.common.errors import visible
 from attncalc.common.system import NamedTuple
@@ -24,6 +25,7 @@ from attncalc.render.page import (
     heading,
     label,
     number,
+    streamed,
     window,
 )
 
@@ -64,10 +66,32 @@ def text(words: str) -> str:
 
 def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
     """`element("td", "1", "gap")` → `<td class="gap">1</td>`."""
-    if of:
-        attributes = {"class": of} | attributes
-    said = "".join(f' {key.replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
+    said = attributes_of({"class": of} | attributes if of else attributes)
     return f"<{name}{said}>{inside}</{name}>"
+
+
+def attributes_of(named: Mapping[str, str]) -> str:
+    """`{"data_at": "0,1"}` → ` data-at="0,1"`."""
+    return "".join(f' {key.replace("_", "-")}="{text(value)}"' for key, value in named.items())
+
+
+Block: TypeAlias = "str | Iterable[str]"
+"""What stands on lines of its own: text, or pieces of it that are made as they are written."""
+
+
+def around(name: str, inside: Iterable[str], of: str = "", **attributes: str) -> Iterator[str]:
+    """An element as `element` writes it, piece by piece."""
+    closing = f"</{name}>"
+    yield element(name, "", of, **attributes).removesuffix(closing)
+    yield from inside
+    yield closing
+
+
+def below(blocks: Iterable[Block]) -> Iterator[str]:
+    """Blocks one below the other."""
+    for place, block in enumerate(blocks):
+        yield from ["\n"] if place else []
+        yield from [block] if isinstance(block, str) else block
 
 
 def named(anchor: str) -> dict[str, str]:
@@ -75,7 +99,7 @@ def named(anchor: str) -> dict[str, str]:
     return {"id": anchor} if anchor else {}
 
 
-def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "") -> Iterator[str]:
+def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "") -> Iterator[Block]:
     """A step's value: the arithmetic of its entries where that is short, then its tables, or what is known of it."""
     if not table.can_be_shown:
         yield element("p", text(table.instead), "faint")
@@ -86,21 +110,17 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
         return
     if lines:
         yield element("ul", "".join(element("li", text(line.text)) for line in lines), "worked")
-    shown = window(table, layout.view, layout.limits)
-    figures = []
     scale = scale_of(table)
-    for matrix in shown.matrices:
-        drawn = element("table", "".join(_matrix(table, matrix, layout, anchor, scale)))
-        if len(matrix.columns) > WIDE:
-            drawn = element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=table.name)
-        else:
-            drawn = element("div", drawn, "scroll")
-        figures.append(element("figure", drawn))
-    yield element("div", "\n".join(figures), "stack", **_number(table, layout))
+    left_out, matrices = "", streamed(table, layout.view)
+    if not matrices:
+        shown = window(table, layout.view, layout.limits)
+        left_out, matrices = shown.left_out, [(matrix, matrix.entries) for matrix in shown.matrices]
+    figures = (_figure(table, matrix, entries, layout, anchor, scale) for matrix, entries in matrices)
+    yield around("div", below(figures), "stack", **_number(table, layout))
     if scale is not None:
         yield element("p", scale.legend, "scale faint")
-    if shown.left_out:
-        yield element("p", f"{GAP} {shown.left_out} (--all shows them)", "faint")
+    if left_out:
+        yield element("p", f"{GAP} {left_out} (--all shows them)", "faint")
 
 
 def single(table: Table, chain: str, name: str, entry: str, layout: Layout) -> str:
@@ -138,19 +158,44 @@ def _swatches(sign: str, levels: range) -> str:
 
 
 def scale_of(table: Table) -> Scale | None:
-    """Shares, which are no less than 0 and come to 1 along each row, and gradients have shades; others have none."""
+    """Shares, which are no less than 0 and come to 1 along each row, and gradients have shades; others have none.
+
+    Nor has what was given: the entries of a bias may come to 1 by chance.
+    """
     entries = table.value
-    if entries is None or entries.dtype.kind != "f" or not table.shape or entries.size < 2 or table.names:
+    if (
+        entries is None
+        or table.source
+        or entries.dtype.kind != "f"
+        or not table.shape
+        or entries.size < 2
+        or table.names
+    ):
         return None
     if table.name.startswith("grad_") or table.symbol.startswith("∂"):
         most = float(abs(entries).max())
         return Scale(most, signed=True) if 0 < most < float("inf") else None
-    if table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all()):
+    is_share = table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all())
+    if is_share and bool((entries % 1).any()):  # of 0s and 1s no shade tells anything
         return Scale(1.0, signed=False)
     return None
 
 
-def _matrix(table: Table, matrix: Matrix, layout: Layout, anchor: str, scale: Scale | None) -> Iterator[str]:
+Entries: TypeAlias = Iterable[tuple[str, ...]]
+
+
+def _figure(
+    table: Table, matrix: Matrix, entries: Entries, layout: Layout, anchor: str, scale: Scale | None
+) -> Iterator[str]:
+    """A matrix, which is scrolled where it is wide, by keyboard too."""
+    wide = {"tabindex": "0", "role": "region", "aria_label": table.name} if len(matrix.columns) > WIDE else {}
+    drawn = around("table", _matrix(table, matrix, entries, layout, anchor, scale))
+    return around("figure", around("div", drawn, "wide scroll" if wide else "scroll", **wide))
+
+
+def _matrix(
+    table: Table, matrix: Matrix, lines: Entries, layout: Layout, anchor: str, scale: Scale | None
+) -> Iterator[str]:
     row_axis, column_axis = axes(table)
     is_row = len(table.shape) == 1
     span = {"scope": "colgroup", "colspan": str(len(matrix.columns))}
@@ -160,18 +205,25 @@ def _matrix(table: Table, matrix: Matrix, layout: Layout, anchor: str, scale: Sc
     unseen = element("span", text(f"{table.symbol}, {table.sizes}"), "unseen")
     yield element("caption", unseen + text(heading(table, matrix)))
     yield element("thead", element("tr", corner[0] + above) + element("tr", corner[1] + "".join(names)))
+    is_quiet = table.number not in layout.page.felt and not layout.page.told.get(table.number)
+    is_plain = is_quiet and table.value is not None and table.value.dtype.kind == "f" and not table.names
     yield "<tbody>"
-    for i, entries in zip(matrix.rows, matrix.entries, strict=True):
-        row = "" if is_row else _name(table, row_axis, i, scope="row")
+    for i, entries in zip(matrix.rows, lines, strict=True):
+        row = [] if is_row else [_name(table, row_axis, i, scope="row")]
+        before = matrix.at if is_row or i is None else (*matrix.at, i)
+        linked = f' id="{"-".join([text(anchor), *map(str, before)])}-' if anchor else ""
+        numbers = table.value[before].tolist() if scale and table.value is not None and i is not None else None
         for j, entry in zip(matrix.columns, entries, strict=True):
             if i is None or j is None:
-                row += element("td", GAP, "gap")
-            else:
-                at = (*matrix.at, j) if is_row else (*matrix.at, i, j)
-                place = named(f"{anchor}-{'-'.join(map(str, at))}" if anchor else "")
-                shade = scale.of(float(table.value[at])) if scale and table.value is not None else ""
-                row += element("td", _entry(table, at, entry), shade, **place, **_told(table, at, layout))
-        yield element("tr", row)
+                row.append(element("td", GAP, "gap"))
+                continue
+            shade = scale.of(numbers[j]) if scale and numbers else ""
+            said = (f' class="{shade}"' if shade else "") + (f'{linked}{j}"' if linked else "")
+            if not is_plain:  # of the many entries of a large value nothing is told but the number
+                said += attributes_of(_told(table, (*before, j), layout))
+            written = entry if is_plain else _entry(table, (*before, j), entry)
+            row.append(f"<td{said}>{written}</td>")
+        yield element("tr", "".join(row))
     yield "</tbody>"
 
 

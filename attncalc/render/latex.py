@@ -176,7 +176,7 @@ def _cells(part: Part, view: View) -> Iterator[str]:
     yield f"\n\\paragraph{{{tex.text(part.heading.text)}}} {tex.sentence(why.text)}{_shape(table)}"
     links = [Link(formula.latex, LINE)]
     for line in arithmetic.lines:
-        links += spelled_out(formula, line.at, " = ".join(line.links))
+        links += spelled_out(formula, line, " = ".join(line.links))
     yield _chain(formula, links)
     yield from (f"\n{tex.sentence(note.text)}" for note in part.all(Note))
 
@@ -237,7 +237,7 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     for line in part.lines:
         worked = line.links if table.shape else line.links[:-1]
         if worked and fits(table, told := " = ".join(worked)):
-            links += spelled_out(table, line.at, told)
+            links += spelled_out(table, line, told)
     shown = value(table, view)
     whole = all(link.relation != CONTINUED for link in shown.links)
     links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import parted
 from attncalc.render import View, tex
-from attncalc.render.page import GAP, Formula, Limits, Matrix, Place, Table, axes, heading, label, located, window
+from attncalc.render.page import GAP, Formula, Limits, Line, Matrix, Table, axes, heading, label, located, window
 
 LINE = 72  # characters of mathematics that stand side by side on a page
 CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
@@ -24,11 +24,13 @@ class Link(NamedTuple):
     below: str = ""  # the place along a stack or a list: it is but a part of the value
 
 
-def spelled_out(of: Formula | Table, at: Place, line: str) -> Iterator[Link]:
-    """An entry's arithmetic and its value, in as many lines as they take."""
+def spelled_out(of: Formula | Table, entry: Line, line: str) -> Iterator[Link]:
+    """An entry's arithmetic and its value, in as many lines as they take; its place by labels where it has some."""
     room = LINE - len(of.symbol)
     first, *further = _lines(line, room)
-    yield Link(_set(first, room), _width(first), below=",".join(map(str, at)))
+    words = [word.strip('"') for word in entry.labels or map(str, entry.at)]
+    below = ",".join(word if word.isdigit() else rf"\text{{{tex.text(word)}}}" for word in words)
+    yield Link(_set(first, room), _width(first), below=below)
     yield from (Link(f"{{}}{_set(rest, room)}", LINE, CONTINUED) for rest in further)
 
 
@@ -216,7 +218,7 @@ def _listed(table: Table, matrices: Iterable[Matrix]) -> Iterator[Link]:
         for at, text in located(table, matrix):
             exact, sign, decimals = parted(text)
             if len(text) > LINE and table.value is not None and table.value.dtype == object:
-                yield from spelled_out(table, at, text)
+                yield from spelled_out(table, Line(table.name, at, "", ()), text)
                 continue
             i, j = (0, 0, *at)[-2:]
             spelled = _cell(table, matrix, i, j, exact, decimal=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from functools import lru_cache
 from html import escape
 from itertools import islice
 from typing import Literal
@@ -80,6 +81,7 @@ class Atom(NamedTuple):
     large: bool = False
 
 
+@lru_cache(maxsize=4096)  # a page is gone through for its contents first
 def mathml(latex: str) -> str:
     """The formula as a `<math>` element, which also carries its LaTeX for whoever copies it."""
     body = _row(deque(TOKEN.findall(latex)))

@@ -10,11 +10,12 @@ from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import FACTS, Step, Trace
 from attncalc.render import View, beside, shown
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
+from attncalc.render.page import GAP, Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
 from attncalc.render.traces import beginning, lessons, onward, parts_of, ranked, table
 from attncalc.solve import solver
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
+MOST_PLACES = 8  # or words, that are told of a step
 MOST_ROWS = 60  # parts that are listed; the others are told by how many they are
 ARROW = " → "
 
@@ -25,7 +26,7 @@ def page(trace: Trace, view: View) -> Page:
 
 
 def _blocks(trace: Trace, view: View) -> Iterator[Block]:
-    yield from beginning(trace)
+    yield from beginning(trace, outlined=True)
     steps = shown(trace, view)
     depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
@@ -43,7 +44,9 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
     yield Paragraph(
-        "A part opens by what stands beside it; --depth N lists the parts in it, --all opens all of them.", "onward"
+        "A part opens by what stands beside it; --depth N lists the parts in it, --all opens all of them, and draws "
+        "what was given.",
+        "onward",
     )
     yield from onward(result)
 
@@ -112,8 +115,10 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
     kept = table(step, trace, view)
     assert kept.value is not None, "the largest entry is one that was kept"
     value = format_number(kept.value[at], view.digits)
-    if kept.names:
-        return visible(", ".join(kept.names[int(i)] for i in kept.value.ravel()[:8]))
+    if (kept.value.dtype.kind in "iu" and kept.value.size > 1) or kept.names:  # places, of which none is the largest
+        places = kept.value.ravel().tolist()
+        told = [kept.names[int(i)] if kept.names else str(i) for i in places[:MOST_PLACES]]
+        return visible(", ".join(told + [GAP] * (len(places) > MOST_PLACES)))
     return value if kept.value.size == 1 else f"largest {value} at {_place(kept, at)}"
 
 

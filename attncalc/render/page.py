@@ -119,11 +119,12 @@ class Table(NamedTuple):
     blank: bool = False  # to be filled in, where the value is a number
     decimal: str = "."  # the mark in its numbers
     factors: tuple[Table, ...] = ()  # of a matrix product: the two matrices, as they stand in it
+    said: str = ""  # in place of a value that the page draws elsewhere, or not at all
 
     @property
     def can_be_shown(self) -> bool:
         """Whether there are entries to show."""
-        return 0 not in self.shape and (self.value is not None or self.ends is not None)
+        return 0 not in self.shape and not self.said and (self.value is not None or self.ends is not None)
 
     @property
     def is_words(self) -> bool:
@@ -144,6 +145,8 @@ class Table(NamedTuple):
     @property
     def instead(self) -> str:
         """What is said in place of a value that was not kept, or that has no entries."""
+        if self.said:
+            return self.said
         if self.value is not None:
             return f"no entries: {'×'.join(map(str, self.shape))}"
         return "too large to keep (--all keeps it)"
@@ -291,6 +294,7 @@ def write(page: Page, format: str, view: View | None = None) -> str | bytes:
 
 GAP = "…"
 BLANK = "____"
+LARGE = 20_000  # entries
 LEAST_HIDDEN = 3  # a gap takes a line itself
 
 
@@ -316,6 +320,27 @@ class Window(NamedTuple):
 
     matrices: tuple[Matrix, ...]
     left_out: str = ""  # "22 more columns and 3 more rows"
+
+
+def streamed(table: Table, view: View) -> list[tuple[Matrix, Iterable[tuple[str, ...]]]]:
+    """All of a large value of floats, with lines that are made as they are written; nothing of any other value."""
+    value = table.value
+    is_plain = value is not None and value.dtype.kind == "f" and not (table.names or table.blank or table.said)
+    if not view.everything or value is None or not is_plain or value.size < LARGE or table.decimal != ".":
+        return []
+    from attncalc.record.numbers import lines  # a door: NumPy, which pages without numbers do without
+
+    height, breadth, number = whole(table.shape)
+    rows, columns = tuple(range(height)), tuple(range(breadth))
+    found = [Matrix(_place(at, table.shape[:-2]), rows, columns, ()) for at in range(number)]
+    return list(zip(found, lines(value.reshape(number, height, breadth), view.digits), strict=True))
+
+
+def shown_entries(table: Table, view: View, limits: Limits) -> int:
+    """How many entries of a value are shown."""
+    size = whole(table.shape)
+    most = size if view.everything else limits
+    return min(size.rows, most.rows) * min(size.columns, most.columns) * min(size.tables, most.tables)
 
 
 def window(table: Table, view: View, limits: Limits) -> Window:

@@ -9,7 +9,20 @@ from attncalc.common.errors import both
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Entry, Origin, Step, Trace
 from attncalc.render import View, html, traces
-from attncalc.render.page import Limits, Note, Page, Part, Place, Table, Told, label, located, spoken, window
+from attncalc.render.page import (
+    Limits,
+    Note,
+    Page,
+    Part,
+    Place,
+    Table,
+    Told,
+    label,
+    located,
+    shown_entries,
+    spoken,
+    window,
+)
 from attncalc.render.traces import leading, links, written
 from attncalc.solve import solver
 
@@ -31,7 +44,7 @@ class _Source(NamedTuple):
 
 def page(trace: Trace, view: View) -> Page:
     """The page of a trace whose entries tell something; those of a value alone, or of lines of arithmetic, do not."""
-    made = traces.page(trace, view)
+    made = traces.page(trace, view, once=False)
     return made if view.bare or view.cells else pointed(made, trace, view, html.limits(made))
 
 
@@ -53,11 +66,12 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         step = made[part.heading.key, table.axes]
         if step.value is None or not solver.is_worked_out(trace, step):
             continue
-        entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
-        if len(entries) > left:
+        count = shown_entries(table, view, limits)
+        if count > left:
             silent[id(part)] = f"{step.key}[{','.join('0' * len(step.shape))}]"
             continue
-        left -= len(entries)
+        left -= count
+        entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
         here: dict[Place, Told] = {}
         for at, entry in entries:
             sources = _sources(solver.origins(trace, step, at))

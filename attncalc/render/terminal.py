@@ -214,6 +214,8 @@ class Drawn:
         large = not table.typed and table.can_be_shown
         if large and self.view.show:
             line.append(self.view.spell(" (drawn without --show)"), FAINT)
+        if table.said:
+            line.append(self.view.spell(f": {table.said}"), FAINT)
         yield Indented(Chain(line, hang=4), 2)
         if large and not self.view.show:
             yield Indented(Group(*self.grid(table, 4)), 4)
@@ -412,14 +414,16 @@ class Drawn:
     def rows(self, rows: Rows) -> Iterator[RenderableType]:
         """A table of words: where there is no room, a wide first column stands above the others, the last one below.
 
-        Columns in between that do not fit are left out, and said to be.
+        So does a first column beside which names would not fit, as what opens a part. Other columns in between that do
+        not fit are left out, and said to be.
         """
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width
         end, last = len(widths) - 1, widths[-1]
-        start = int(2 * widths[0] > room and sum(widths[:end]) + 2 * (end - 1) > room)
+        is_needed = 2 * widths[0] > room or any(0 < column < end for column in rows.code)
+        start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
         while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
             end -= 1
         beside = sum(widths[start:end]) + 2 * (end - start) + min(last, LEAST_WORDS) <= room

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby, islice
@@ -19,6 +20,8 @@ from attncalc.record.numbers import exact_text, format_number, parted, shortest,
 from attncalc.record.trace import Entry, Given, Step, Trace
 from attncalc.render import View, asked_for, beside, shown
 from attncalc.render.page import (
+    GAP,
+    LARGE,
     Arithmetic,
     Block,
     Ends,
@@ -36,8 +39,10 @@ from attncalc.render.page import (
     ends,
     matrices,
     room,
+    shown_entries,
     spoken,
     whole,
+    window,
 )
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
@@ -154,6 +159,7 @@ class _Line:
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
 WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
 LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
+LONGEST_WORKED = 600  # characters of the arithmetic that stands for a step's: of more nobody follows the whole
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
@@ -236,8 +242,8 @@ MOST_WRITTEN = 2_000  # entries whose arithmetic is written in one call
 ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
 
 
-def page(trace: Trace, view: View) -> Page:
-    """What is asked for of a trace: entries' arithmetic, a value alone, or all of it."""
+def page(trace: Trace, view: View, *, once: bool = True) -> Page:
+    """What is asked for of a trace: entries' arithmetic, a value alone, or all of it; `once`, no table twice."""
     if view.cells:
         return Page(trace.calculation, tuple(_cells(trace, view)))
     if view.plot and view.bare:
@@ -245,11 +251,36 @@ def page(trace: Trace, view: View) -> Page:
     if view.bare:
         step = asked_for(trace, view)
         return Page(trace.calculation, (table(step, trace, view),), values=True)
-    return Page(trace.calculation, tuple(_whole(trace, view)), steps=len(trace.steps))
+    made = Page(trace.calculation, tuple(_whole(trace, view)), steps=len(trace.steps))
+    return without_repeats(made, view) if once else made
+
+
+def without_repeats(page: Page, view: View) -> Page:
+    """The page with each table once: the result stands at the end, and what else has its numbers says so."""
+    shown: dict[Any, str] = {}
+    same: dict[int, str] = {}
+    for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
+        which = ", the result" if part.kind == "result" else ""
+        steps = [(step.heading.key or step.heading.text, step.one(Table)) for step in part.steps]
+        for name, table in steps or [(table.name, table) for table in part.all(Table) if not table.typed]:
+            size = prod(table.shape)
+            if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
+                sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
+                looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
+                if (known := shown.setdefault(looks, name + which)) != name + which:
+                    same[id(table)] = known
+
+    def once(block: Any) -> Any:
+        if isinstance(block, Part):
+            return block._replace(blocks=tuple(map(once, block.blocks)))
+        return block._replace(said=f"the same numbers as {same[id(block)]}") if id(block) in same else block
+
+    return page._replace(blocks=tuple(map(once, page.blocks))) if same else page
 
 
 OUTLINED = 20  # steps, from which on a page is an outline
 LONGEST = 300  # lines, about, of a page that is none
+NARROW = 80  # columns, in fewer of which lines are broken too often for their number to be foretold
 
 
 def _lines(trace: Trace) -> int:
@@ -262,23 +293,38 @@ def _lines(trace: Trace) -> int:
     return values + 7 * len(trace.steps) + 3 * back
 
 
+def _is_short(trace: Trace, view: View) -> bool:
+    """Whether all of it can be read in one go; on a narrow page, where every line is broken, it is written to see."""
+    if len(trace.steps) >= OUTLINED or _lines(trace) > LONGEST:
+        return False
+    if view.width is None or view.width >= NARROW:
+        return True
+    written: str = loaded("render.terminal:write")(page(trace, view), view)
+    return written.count("\n") <= LONGEST
+
+
 def page_or_outline(trace: Trace, view: View) -> Page:
     """What is asked for of a trace; of a long one, if nothing is asked for, its outline."""
-    short = len(trace.steps) < OUTLINED and _lines(trace) <= LONGEST
-    opened = view.bare or view.cells or view.everything or view.show or short
+    opened = view.bare or view.cells or view.everything or view.show or _is_short(trace, view)
     if opened and (view.depth is None or view.bare or view.cells):
         return page(trace, view)
     made: Page = loaded("render.outline:page")(trace, view)
-    return made
+    return without_repeats(made, view)
 
 
-def beginning(trace: Trace) -> Iterator[Block]:
-    """What stands above the steps: what it is, and what was given."""
+MOST_DRAWN = 4  # operands above an outline
+
+
+def beginning(trace: Trace, *, outlined: bool = False) -> Iterator[Block]:
+    """What stands above the steps: what it is, and what was given; above an outline, of many operands the sizes."""
     yield Heading(trace.calculation)
     yield Paragraph(trace.summary)
     yield from (Note(note, "note") for note in trace.notes)
     yield from (Note(warning, "warning") for warning in trace.warnings)
-    yield Part("given", Heading("Given"), (*operands(trace), *(Note(words, "option") for words in options(trace))))
+    given = operands(trace)
+    if outlined and sum(not table.typed and bool(table.shape) for table in given) > MOST_DRAWN:
+        given = [table if table.typed or not table.shape else table._replace(said=GAP) for table in given]
+    yield Part("given", Heading("Given"), (*given, *(Note(words, "option") for words in options(trace))))
 
 
 def _whole(trace: Trace, view: View) -> Iterator[Block]:
@@ -310,17 +356,18 @@ MOST_EDGES = 24  # that are drawn; of more nobody sees the whole
 
 
 def _dependencies(trace: Trace) -> Iterator[Block]:
-    """Of a backward pass what depends on what, and the rule by which each gradient comes back."""
+    """Of a backward pass what depends on what; and the rules by which a gradient comes back that has several ways."""
     if all(step.gradient_of is None for step in trace.steps):
         return
     edges = solver.edges(trace)
     if not 1 < len(edges) <= MOST_EDGES:
         return
     chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
-    rules = tuple(Point(f"{into or LOSS} → {value}", rule) for value, into, rule in edges)
     yield Part("section", Heading("What depends on what"), (Points(chains),))
+    ways = Counter(value for value, _, _ in edges)  # of a single one the step tells the rule
+    rules = tuple(Point(f"{into or LOSS} → {value}", rule) for value, into, rule in edges if ways[value] > 1)
     named = Points(rules, room(rule.text for rule in rules))
-    yield Part("section", Heading("Back from the loss, and by which rule"), (named,))
+    yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
 
 
 LOSS = "L"
@@ -576,7 +623,7 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
         return []
     followed |= dict(zip(step.axes, at, strict=True))
     line = _line(step, at, shown, trace, view)
-    return [line] if line.arithmetic else []
+    return [line] if 0 < len(line.arithmetic) <= LONGEST_WORKED else []
 
 
 def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View) -> Line:

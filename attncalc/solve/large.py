@@ -32,12 +32,25 @@ EXACT_ENTRY = 200
 def must_fit_whole(written: Written, kind: str, what: str) -> None:
     """Refuse a run that keeps every step, where there is not the memory for it."""
     roots = written.roots if written.loop is None else (*written.loop.steps, *written.loop.carry.values())
-    needed = whole_bytes(plan(roots), itemsize(kind))
+    needed = whole_bytes(plan(roots), itemsize(kind)) + _widened(written, kind)
     if kind == "object":
         memory.must_fit(needed, what, {"without --exact it": whole_bytes(plan(roots), itemsize("float64"))})
     else:
-        alone = lay_out(written.outputs[:1], itemsize(kind)).bytes(itemsize(kind))
+        alone = lay_out(written.outputs[:1], itemsize(kind)).bytes(itemsize(kind)) + _widened(written, kind)
         memory.must_fit(needed, what, {"the result alone (-q, or --get with its name)": alone} | _half(needed, kind))
+
+
+def must_fit_stored(written: Written, kind: str, what: str) -> None:
+    """Refuse a small run whose operands lie on a disk, where there is not the memory for the largest of them."""
+    needed = whole_bytes(plan(written.roots), itemsize(kind)) + _widened(written, kind)
+    memory.must_fit(needed, what, _half(needed, kind))
+
+
+def _widened(written: Written, kind: str) -> int:
+    """The bytes of the largest operand that lies on a disk in another type, as it is computed with."""
+    numbers = np.dtype(kind)
+    sizes = (g.value.size for g in written.inputs.values() if g.is_stored and g.value.dtype != numbers)
+    return itemsize(kind) * max(sizes, default=0)
 
 
 def _half(needed: int, kind: str) -> dict[str, int]:
@@ -57,17 +70,19 @@ def itemsize(kind: str) -> int:
 def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict[Node, Array]:
     """The values that are kept: of what is asked for alone, or of the outputs and of all steps that are small.
 
-    `asked` is the name of one step or output, "" that of the result; None asks for a page of all steps.
+    `asked` is the name of one step or output, "" or `result` that of the result. None asks for a page of all steps, and
+    so does the name of what is told of them afterwards, as the likeliest next tokens are.
     """
     named = steps(*written.roots)
-    of_that_name = [node for node in named if asked in (node.path, node.args["name"])]
-    roots = of_that_name if asked else [written.outputs[0]]
-    if asked is None:
+    roots = [node for node in named if asked in (node.path, node.args["name"])]
+    if not roots and asked in ("", "result"):
+        roots = [written.outputs[0]]
+    if not roots:
         gradients = written.outputs if written.outputs[0] is not written.result else ()
         small = (node for node in named if _bytes(node, kind) <= SMALL)
-        roots = list(dict.fromkeys((*roots, written.result, *gradients, *small)))
+        roots = list(dict.fromkeys((written.outputs[0], written.result, *gradients, *small)))
     layout = lay_out(roots, itemsize(kind))
-    needed = layout.bytes(itemsize(kind))
+    needed = layout.bytes(itemsize(kind)) + _widened(written, kind)
     memory.must_fit(needed, what, _half(needed, kind))
     return evaluate_large(layout, written.values, dtype=kind)
 

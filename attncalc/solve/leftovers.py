@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from attncalc.evaluate.values import FAINT, UNSURE, Known, by_key, evaluate, has
 from attncalc.language.axes import align
 from attncalc.language.graph import Node, inside, walk
 from attncalc.language.kernels import doubled
+
+if TYPE_CHECKING:  # few entries are looked at in twice the digits
+    from attncalc.language.doubled_kernels import Double
 
 MARGIN = 64
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
@@ -42,6 +46,10 @@ def digits_left(steps: Sequence[Node], values: Mapping[Node, Array], operands: M
     return tuple(found)
 
 
+MOVED = 4
+"""So often the operands are moved, each time to other places nearby."""
+
+
 class Leftovers:
     """What rounding left over in the steps of one graph; what is found of a step serves those that are built on it."""
 
@@ -68,7 +76,7 @@ class Leftovers:
         found = small & (size <= self.allowed(step))
         of_nothing = small & self._made_of_nothing(step)
         if found.any():
-            found &= ~self._is_meant(step) | of_nothing
+            found &= ~(self._is_meant(step) | self._stays(step)) | of_nothing
         faint = FAINT * np.finfo(size.dtype).eps * max(1.0, np.max(size, initial=0.0, where=np.isfinite(size)))
         found |= of_nothing & (size < faint)
         return found if found.any() else None
@@ -81,6 +89,26 @@ class Leftovers:
         sure = known.doubled(step.sources[0])
         near = np.abs(sure.head - value) <= np.finfo(value.dtype).eps * np.abs(sure.head)
         return np.asarray(near & (DEEP * sure.doubt < 0.5 * np.abs(sure.head)))
+
+    def _stays(self, step: Node) -> Array:
+        """Where a small entry is right although terms cancel: wherever the operands move a little, it hardly does.
+
+        The bound of `_is_meant` takes each place of an operand in a formula for another number: √(x² + 1) − x.
+        """
+        kernels, value = doubled(), self.values[step]
+
+        def found(operands: Mapping[str, Array]) -> Double:
+            known = Known(self.values, operands, (), {}, walk(step), handed_on=kernels.rounded)
+            return known.doubled(step.sources[0])
+
+        sure = found(self.operands)
+        size = np.abs(sure.head)
+        stays = (np.abs(sure.head - value) <= np.finfo(value.dtype).eps * size) & (DEEP * sure.doubt < 0.5 * size)
+        rng = np.random.default_rng(0)
+        for _ in range(MOVED if stays.any() else 0):
+            moved = {name: _moved(operand, rng) for name, operand in self.operands.items()}
+            stays &= np.abs(found(moved).head - sure.head) < 0.5 * size
+        return np.asarray(stays)
 
     def _made_of_nothing(self, step: Node) -> Array:
         """Where an entry is 0 once those that are left over in the steps behind it are."""
@@ -117,6 +145,13 @@ class Leftovers:
             return np.asarray(terms(node, *inner))
         laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
         return np.asarray(terms(*laid))
+
+
+def _moved(operand: Array, rng: np.random.Generator) -> Array:
+    """An operand with each of its floats off by some last digits."""
+    if operand.dtype.kind != "f":
+        return operand
+    return np.asarray(operand * (1 + MARGIN * np.finfo(operand.dtype).eps * rng.uniform(-1, 1, operand.shape)))
 
 
 def _is_number(node: Node) -> bool:

@@ -141,10 +141,11 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
         inputs_[name], axes[name] = read._replace(axes=ax.names(kept)), kept
         for position, words in read.labels.items():
             labels.setdefault(kept[position].name, words)
+    stored = any(operand.kind == "checkpoint" for operand in calculation.operands)
     for operand in given:
         if operand.kind == "tokens":
-            into = _vocabulary(calculation, operand, axes)
-            inputs_[operand.name], words = _numbered(inputs_[operand.name], operand, into, labels.get(operand.of, ()))
+            into, vocabulary = _vocabulary(calculation, operand, axes), labels.get(operand.of, ())
+            inputs_[operand.name], words = _numbered(inputs_[operand.name], operand, into, vocabulary, stored=stored)
             if words:
                 labels[axes[operand.name][-1].name] = words
     return Bound(inputs_, axes, labels, frozenset(dropped), broadcast)
@@ -249,16 +250,26 @@ def _vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Ax
     return found
 
 
-def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:
-    """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's."""
+def _numbered(
+    g: Given, operand: Operand, into: Axis, words: Sequence[str], *, stored: bool
+) -> tuple[Given, tuple[str, ...]]:
+    """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's.
+
+    That of a model which is stored has pieces of words, of which its tokenizer makes a text.
+    """
     if g.value.dtype == object and isinstance(g.value.flat[0], str):
         known = {word: i for i, word in reversed([*enumerate(words)])}
         missing = next((word for word in g.value.flat if word not in known), None)
         if missing is not None:
             fault = f"{operand.name}: {quoted(missing)} is not among the {amount(len(words), 'word')} of the vocabulary"
+            mend = near(missing, words)
             if not words:
-                fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: the rows have no labels"
-            raise InputError(fault, hint=near(missing, words) if words else "give ids, or label the rows of the table")
+                why = "the checkpoint has none for its tokens" if stored else "the rows have no labels"
+                fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: {why}"
+                mend = "give ids, or label the rows of the table"
+            if stored:
+                mend = "give ids; with the model's tokenizer.json beside its weights, --text makes them of any text"
+            raise InputError(fault, hint=mend)
         g = g._replace(value=np.vectorize(known.__getitem__, otypes=[np.int64])(g.value), written=None)
     ids = g.value.astype(np.int64)
     wrong = np.argwhere((ids < 0) | (ids >= into.size))

@@ -248,6 +248,10 @@ def _once(
                 Kept(named, kept, written.values, kind),
             )
         large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
+    elif any(g.is_stored for g in written.inputs.values()):
+        from attncalc.solve import large  # a small run may need a large table of embeddings
+
+        large.must_fit_stored(written, kind, problem.name)
     values = {node: written.known[node.key] for node in named if node.key in written.known}
     unsure: set[Node] = set()
     rounded = after_step(kind, rounding)
@@ -367,7 +371,8 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     """The place whose arithmetic teaches most; None where nothing is worked out.
 
     It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
-    no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one.
+    no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
+    sparse table, where the first entries are made of one number or none, it is the largest.
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
@@ -385,7 +390,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     nothing = left_over(trace, step)
     best, most = None, (False, 0)
     for at in near:
-        numbers = [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
+        numbers = _numbers(trace, step, at)
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
             sum(bool(number != 0) for number in numbers),
@@ -394,7 +399,15 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
             best, most = at, found
         if found == (True, len(numbers)) and numbers:
             break
+    if best is None or len(_numbers(trace, step, best)) < 2:
+        far = largest(trace, step)
+        return far if far is not None and len(_numbers(trace, step, far)) > 1 else best
     return best
+
+
+def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:
+    """The numbers in an entry's arithmetic."""
+    return [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
 
 
 def largest(trace: Trace, step: Step) -> tuple[int, ...] | None:

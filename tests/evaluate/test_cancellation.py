@@ -12,9 +12,10 @@ from attncalc.language.ops import concat, rename, split, sqrt
 from attncalc.solve.leftovers import Leftovers
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
-X, Y, TENTH = given("x", (N, D)), given("y", (N, D)), given("tenth", ())
+X, Y, TENTH, HUGE = given("x", (N, D)), given("y", (N, D)), given("tenth", ()), given("huge", ())
 VALUES = {
     "tenth": np.array(0.1),
+    "huge": np.array(1e9),
     "x": np.array([[0.1 + 0.2, 1.0, 2.0, 3.0], [4.0, 1e-17, 6.0, 7.0]]),
     "y": np.array([[0.3, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]),
 }
@@ -38,6 +39,7 @@ STEPS: list[tuple[str, Node, object]] = [
     ("a product with it is nothing either", step("q", X - Y) * step("r", X + Y), GONE),
     ("nor is a quotient", step("q", X - Y) / step("r", X + 1), GONE),
     ("nor what is made of that", step("s", step("q", X - Y) / step("r", X + 1)) * step("t", Y + 2), GONE),
+    ("a small number that stays where the operand moves a little", HUGE / sqrt(HUGE**2 + 1) - 1, None),
     ("a sum with something is something", step("q", X - Y) + step("r", X + 1), None),
 ]
 

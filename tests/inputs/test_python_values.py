@@ -75,6 +75,28 @@ class Series:
         return self.value
 
 
+class Counted(Foreign):
+    """An array of Arrow: what it would have to copy it gives away through `__array__` alone."""
+
+    def to_numpy(self) -> Any:
+        raise ValueError("Needed to copy 1 chunks with 0 nulls, but zero_copy_only was True")
+
+
+class Table(Foreign):
+    """A table of Arrow: the names of its columns, which are themselves no words."""
+
+    columns = (np.zeros(2), np.zeros(2))
+    column_names = ("x", "y")
+
+
+def _column(*rows: Any) -> Any:
+    """A column with a row in each of its cells."""
+    found = np.empty(len(rows), dtype=object)
+    for i, row in enumerate(rows):
+        found[i] = row
+    return found
+
+
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
 TAKEN: dict[str, Any] = {
@@ -95,6 +117,9 @@ TAKEN: dict[str, Any] = {
     "rows of another library": [Foreign([1.0, 2.0]), Foreign([3.0, 4.0])],
     "DLPack": Capsule(MATRIX),
     "a frame": Frame(MATRIX, range(2), range(2)),
+    "a column of lists": Series(_column([1.0, 2.0], [3.0, 4.0]), range(2)),
+    "a column of arrays": Foreign(_column(np.array([1, 2]), np.array([3, 4]))),
+    "Arrow's own way to NumPy": Counted(_column([1.0, 2.0], [3.0, 4.0])),
     "a masked array without a mask": np.ma.array(MATRIX),
     "a range": [range(1, 3), range(3, 5)],
 }
@@ -143,6 +168,8 @@ def test_labels_of_data_frames(operand: Callable[..., Operand]) -> None:
     assert to_given(Frame(MATRIX, ["the", "cat"], ["x", "y"]), operand()).labels == {0: ("the", "cat"), 1: ("x", "y")}
     assert to_given(Frame(MATRIX, range(2), ["x", "y"]), operand()).labels == {1: ("x", "y")}
     assert to_given(Series([1.0, 2.0], ["x", "y"]), operand(shape="n")).labels == {0: ("x", "y")}
+    assert to_given(Table(MATRIX), operand()).labels == {1: ("x", "y")}
+    assert to_given(Series(_column([1, 2], [3, 4]), ["cat", "dog"]), operand()).labels == {0: ("cat", "dog")}
 
 
 def test_text_keeps_its_digits(operand: Callable[..., Operand]) -> None:
@@ -199,6 +226,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("a gradient within", [Foreign([1.0], requires_grad=True)], "q is a tensor that requires a gradient" + DETACH, ""),
     ("ragged", [[1, 2], [3]], "q[1] has 1 entry where the first has 2", EQUALLY_LONG),
     ("ragged arrays", [np.ones(2), np.ones(3)], "q[1] has 3 entries where the first has 2", EQUALLY_LONG),
+    ("a ragged column", Foreign(_column([1, 2], [3])), "q[1] has 1 entry where the first has 2", EQUALLY_LONG),
     ("a number among rows", [[1, 2], 3], "q[1] is a number where a list of 2 is expected", ""),
     ("nothing in it", [], "q is empty", ""),
     ("nothing in its rows", np.zeros((2, 0)), "q is empty: its shape is 2 × 0", ""),

@@ -87,6 +87,7 @@ MISSES: list[tuple[str, str, str]] = [
     ("aa.json", "there is no file aa.json", "did you mean a.json?"),
     ("sub/dd.json", "there is no file sub/dd.json", "did you mean sub/d.json?"),
     ("dot.json", "there is no file dot.json", "attncalc sample dot.json -o dot.json writes the sample"),
+    ("samples/dot.json", "there is no file samples/dot.json", "attncalc sample dot.json -o dot.json writes the sample"),
     ("gone/q.json", "there is no file gone/q.json", ""),
     ("tow.json//", "there is no file tow.json//", "did you mean two.json?"),
     ("@tow.json", "there is no file tow.json", "did you mean two.json?"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -15,6 +17,7 @@ from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
 MOST_LINES = 300
+MOST_ALIKE = 3  # steps of one page with one reason: queries, keys and values
 
 
 @cache
@@ -22,20 +25,49 @@ def transformer() -> Trace:
     return solve(posed("transformer"))
 
 
-@pytest.mark.spread
-@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_no_page_of_a_sample_is_longer_than_can_be_read(name: str, backward: bool) -> None:
+@cache
+def traced(name: str, backward: bool) -> Trace | None:
+    """A sample worked out, forward or backward; None where it has no gradient."""
     problem = posed(name)
     if backward and problem.backward is None:
         problem = problem._replace(backward=Backward())
     try:
-        trace = solve(problem)
+        return solve(problem)
     except (NoGradient, AttncalcError):
         assert backward, "every sample can be worked out"
-        return
-    for form in ("table", "plain", "markdown"):
-        assert page_in(form, trace, View(width=80)).count("\n") <= MOST_LINES
+        return None
+
+
+of_every_sample = pytest.mark.parametrize(
+    ("name", "backward"),
+    [pytest.param(name, back, id=f"grad {name}" if back else name) for name in PROBLEMS for back in (False, True)],
+)
+
+
+@pytest.mark.spread
+@of_every_sample
+def test_no_page_of_a_sample_is_longer_than_can_be_read(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        for form, width in (("table", 40), ("table", 80), ("table", 160), ("plain", None), ("markdown", None)):
+            assert page_in(form, trace, View(width=width)).count("\n") <= MOST_LINES, (form, width)
+
+
+@pytest.mark.spread
+@of_every_sample
+def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
+    """A stack, whose matrices have headings, may hold one twice."""
+    if trace := traced(name, backward):
+        blocks = re.findall(r"\n\n[^\n=]+(│.*\n.*┼─+\n(?:.*│.*\n)+)", page_in("table", trace, View(width=80)))
+        drawn = Counter(re.sub(" +", " ", block) for block in blocks)
+        assert {block for block, count in drawn.items() if block and count > 1} == set()
+
+
+@of_every_sample
+def test_no_reason_is_given_again_and_again(name: str, backward: bool) -> None:
+    """Steps of one name, in the groups of a loop, are there for one reason."""
+    if trace := traced(name, backward):
+        said = Counter(why for _, why in {(step.name, step.why) for step in trace.steps} if why)
+        assert {why: count for why, count in said.items() if count > MOST_ALIKE} == {}
 
 
 def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it() -> None:
@@ -87,3 +119,13 @@ def test_what_fits_nothing_and_what_fits_several_are_told() -> None:
 def test_the_word_that_is_picked_tells_how_close_it_was() -> None:
     page = page_in("plain", transformer(), View(show=("token 1/next_token",)))
     assert "by the softmax of these scores: le 0.9598, ici 0.0351, chien 0.0021, chat 0.0011" in page
+
+
+def test_of_places_the_first_are_told_and_not_the_largest() -> None:
+    page = page_in("table", solve(posed("experts")), View(width=100, depth=1))
+    assert "--show chosen          3×2: 2, 0, 1, 2, 0, 1\n" in page
+
+
+def test_what_opens_a_part_stands_on_the_narrowest_page() -> None:
+    page = page_in("table", solve(posed("encoder-block")._replace(backward=Backward())), View(width=40))
+    assert "  norm1\n    --show 'norm1/*'\n" in page

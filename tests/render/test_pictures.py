@@ -256,16 +256,19 @@ def test_wide_labels_leave_the_columns_straight(label: str) -> None:
 # Shades
 
 
+SIGNED = shades.ramp(-1.0, 1.0).colours
+
+
 def level(value: float, view: View) -> int:
     shade = shades.shade_of(value, -1.0, 1.0, view)
     if view.color:
-        return [shades._style(i) for i in range(len(shades.BRIGHTER))].index(shade.style)
+        return [shades._style(colour) for colour in SIGNED].index(shade.style)
     return shades.DENSER[view.unicode].index(shade.sign)
 
 
 @pytest.mark.parametrize("view", [View(), View(unicode=False), View(color=True)], ids=["unicode", "ascii", "colour"])
 @given(st.lists(st.floats(-1, 1), min_size=2))
-def test_a_larger_value_is_never_a_lighter_shade(view: View, values: list[float]) -> None:
+def test_a_larger_value_is_never_an_earlier_shade(view: View, values: list[float]) -> None:
     levels = [level(value, view) for value in sorted(values)]
     assert levels == sorted(levels)
 
@@ -274,7 +277,7 @@ def test_a_larger_value_is_never_a_lighter_shade(view: View, values: list[float]
 def test_the_ends_of_the_range_have_the_ends_of_the_ramp(view: View) -> None:
     levels = [level(value, view) for value in np.linspace(-1, 1, 201)]
     assert set(levels) == set(range(max(levels) + 1))
-    assert len(set(levels)) == len(shades.BRIGHTER if view.color else shades.DENSER[view.unicode])
+    assert len(set(levels)) == len(SIGNED if view.color else shades.DENSER[view.unicode])
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
@@ -297,17 +300,39 @@ def contrast(one: float, other: float) -> float:
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 
-def test_shades_grow_lighter_in_even_steps() -> None:
-    lightness = [116 * luminance(color) ** (1 / 3) - 16 for color in shades.BRIGHTER]
-    steps = [after - before for before, after in pairwise(lightness)]
+RAMPS = pytest.mark.parametrize("ramp", [shades.ABOVE, shades.BELOW], ids=["above", "below"])
+
+
+@RAMPS
+def test_small_is_light_and_the_shades_grow_darker_in_even_steps(ramp: tuple[int, ...]) -> None:
+    lightness = [116 * luminance(color) ** (1 / 3) - 16 for color in ramp]
+    steps = [before - after for before, after in pairwise(lightness)]
     assert min(steps) > 8
     assert max(steps) < 2.5 * min(steps)
 
 
-@pytest.mark.parametrize("number", range(len(shades.BRIGHTER)))
-def test_numbers_can_be_read_on_every_shade(number: int) -> None:
-    text, behind = map(int, re.findall(r"\((\d+)\)", shades._style(number)))
-    assert contrast(luminance(text), luminance(behind)) > 4.5
+@RAMPS
+def test_numbers_can_be_read_on_every_shade(ramp: tuple[int, ...]) -> None:
+    for colour in ramp:
+        text, behind = map(int, re.findall(r"\((\d+)\)", shades._style(colour)))
+        assert contrast(luminance(text), luminance(behind)) > 4.5
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value", "colour"),
+    [
+        (-1.0, 4.0, 0.0, 231),
+        (-1.0, 4.0, 4.0, shades.ABOVE[-1]),
+        (-4.0, 1.0, -4.0, shades.BELOW[-1]),
+        (-4.0, 1.0, 1.0, shades.ABOVE[1]),
+        (0.0, 2.0, 0.0, 231),
+        (0.0, 2.0, 2.0, shades.ABOVE[-1]),
+        (-2.0, 0.0, -2.0, shades.BELOW[-1]),
+        (-2.0, 0.0, 0.0, 231),
+    ],
+)
+def test_signs_have_their_own_colours(low: float, high: float, value: float, colour: int) -> None:
+    assert shades.shade_of(value, low, high, View(color=True)).style == shades._style(colour)
 
 
 @pytest.mark.parametrize("color", shades.LINES[:5])

@@ -111,15 +111,7 @@ A demonstration.
 
 2  weights = softmax(q) → [2×1×3]
 
-   h = 0
-   n ╲ m │     0      1      2
-   ──────┼────────────────────
-       0 │ 0.000  0.125  0.250
-
-   h = 1
-   n ╲ m │     0      1      2
-   ──────┼────────────────────
-       0 │ 0.375  0.500  0.625
+   the same numbers as encoder 1/self-attention/weights, the result
 
    largest drift from full precision: 0.0012
 
@@ -139,7 +131,7 @@ A demonstration.
 
    no drift so far
 
-━━ result ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+━━ result ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
    encoder 1/self-attention/weights, step 2
 
    h = 0
@@ -154,7 +146,7 @@ A demonstration.
 
    angle = arccos(cosine)
    angle = 11.9
-━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
 """
 
 
@@ -358,3 +350,13 @@ def test_an_axis_is_labelled_wherever_it_stands(make: Any) -> None:
     others = Given(np.ones((3, 3)), axes=("m", "d_v"))
     trace = make.trace(make.step("x", 1.0), inputs={"k": keys, "v": values, "w": others})
     assert [dict(step.labels) for step in operand_steps(trace).values()] == [{"m": tokens}, {"m": tokens}, {}]
+
+
+def test_what_looks_alike_only_at_its_ends_is_not_said_to_be_the_same(make: Any) -> None:
+    column = np.arange(60.0).reshape(60, 1)
+    other = column.copy()
+    other[40] = 7
+    steps = [make.step("x", column, "n d"), make.step("y", other, "n d"), make.step("z", column[:9], "n d")]
+    said = page(make.trace(*steps, make.step("again", column[:9], "n d")))
+    assert said.count("the same numbers as") == 1
+    assert "the same numbers as again, the result" in said

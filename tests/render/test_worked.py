@@ -96,3 +96,8 @@ def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bo
                 sizes = [abs(float(piece.value)) for piece in line if isinstance(piece, Entry)]
                 largest = max(sizes, default=0.0)
                 assert not [size for size in sizes if 0 < size < 1e-14 * min(largest, 1)], (step.key, place)
+
+
+def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() -> None:
+    trace = ac.bpe(corpus="yz:2 az:1 xyz:3", merges=1)
+    assert in_the_step(trace, trace.find("merge 1/pairs").key) == "2 + 3"

@@ -13,8 +13,8 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.evaluate.large import fused
 from attncalc.evaluate.large.cores import on_all
-from attncalc.evaluate.large.layout import SHARES, Layout, lay_out, places
-from attncalc.evaluate.values import Known, Plan, Portion, at_places, evaluate, plan, portion, value_of
+from attncalc.evaluate.large.layout import SHARES, Layout, bytes_of, lay_out, places
+from attncalc.evaluate.values import Known, Plan, Portion, Values, at_places, evaluate, plan, portion, value_of
 from attncalc.language.graph import Node
 
 
@@ -23,17 +23,19 @@ def evaluate_large(
 ) -> dict[Node, Array]:
     """The values of the roots of a graph of floats, and of nothing else."""
     layout = roots if isinstance(roots, Layout) else lay_out(roots, np.dtype(dtype).itemsize)
-    values: dict[Node, Array] = {}
+    values = Values(operands)
     known = Known(values, operands, (), {}, layout.order)
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the result
-        for level, freed in enumerate(layout.released()):
-            for node in layout.whole(level):
+        for stage in layout.stages():
+            for node in stage.whole:
+                if node.op == "input" and node not in layout.roots:
+                    continue
                 values[node] = _whole(node, layout, values, operands, dtype)
                 if node.row.loses and known.shows_rounding(node):
                     values[node] = known.in_full(node)
-            values |= _in_blocks(layout.targets(level), layout, known, dtype)
-            for node in freed:
-                del values[node]
+            values |= _in_blocks(stage.targets, layout, known, dtype)
+            for node in stage.released:
+                values.pop(node, None)
     return {node: values[node] for node in layout.roots}
 
 
@@ -53,9 +55,12 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, known: Known, dtype: str
     if axis is None or not targets:
         return {}
     _, row = _planned(targets, layout, values, 1)
-    rows = places(row, axis, np.dtype(dtype).itemsize)
+    itemsize = np.dtype(dtype).itemsize
+    rows = places(row, axis, itemsize, sum(bytes_of(target, itemsize) for target in targets if target in layout.adding))
     smaller = {count: _planned(targets, layout, values, count) for count in {rows, axis.size % rows or rows}}
-    whole_ones = {n: source for n, (source, along) in smaller[rows][0].taken.items() if not along}
+    taken = smaller[rows][0].taken
+    there = {source: values[source] for source, _ in taken.values()}  # an operand for all blocks at once
+    whole_ones = {n: source for n, (source, along) in taken.items() if not along}
     rests = {name: known.doubled(source) for name, source in whole_ones.items() if source.row.doubled}
 
     def block(start: int) -> tuple[list[Array], list[Array]]:
@@ -63,7 +68,7 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, known: Known, dtype: str
         at = {axis: slice(start, min(start + rows, axis.size))}
         part, order = smaller[min(rows, axis.size - start)]
         given = {
-            name: at_places(values[source], source.axes, at if along else {})
+            name: at_places(there[source], source.axes, at if along else {})
             for name, (source, along) in part.taken.items()
         }
         found = evaluate(order, given, dtype=dtype, rests=rests)

@@ -26,8 +26,16 @@ SHARES = 8
 """So many partial sums are held at a time, however many cores there are: the result must not depend on that."""
 
 
+class Stage(NamedTuple):
+    """What is done at a level."""
+
+    whole: list[Node]  # evaluated whole, before the blocks
+    targets: list[Node]  # what the blocks are to give
+    released: list[Node]  # what nobody needs any more behind it
+
+
 class Layout(NamedTuple):
-    """A graph's nodes, each at its level, for blocks over an axis; without an axis all are evaluated whole."""
+    """A graph's nodes, each at its level, for blocks over an axis; without an axis all are evaluated whole, in turn."""
 
     roots: tuple[Node, ...]
     order: tuple[Node, ...]
@@ -42,43 +50,29 @@ class Layout(NamedTuple):
         """What a node's value is made of; the fused kernel looks through to queries, keys and values."""
         return _sources(node, self.fused)
 
-    def whole(self, level: int) -> list[Node]:
-        """The nodes that are evaluated whole, before the blocks of a level."""
-        inside = self.divided | self.adding
-        return [node for node in self.order if self.level[node] == level and node not in inside]
-
-    def targets(self, level: int) -> list[Node]:
-        """What the blocks of a level are to give."""
-        wanted = self.kept | self.adding
-        return [node for node in self.order if node in wanted and self.level[node] == level]
-
-    @property
-    def levels(self) -> int:
-        """How many levels there are."""
-        return 1 + max(self.level.values(), default=0)
-
-    def released(self) -> list[list[Node]]:
-        """For each level, the values that nobody needs any more behind it."""
+    def stages(self) -> list[Stage]:
+        """What is done at each level."""
+        found = [Stage([], [], []) for _ in range(1 + max(self.level.values(), default=0))]
         last: dict[Node, int] = {}
         for node in self.order:
+            stage = found[self.level[node]]
+            if node in self.kept or node in self.adding:
+                stage.targets.append(node)
+            elif node not in self.divided:
+                stage.whole.append(node)
             for source in self.sources(node):
                 last[source] = max(last.get(source, 0), self.level[node])
-        freed: list[list[Node]] = [[] for _ in range(self.levels)]
         asked = frozenset(self.roots)
         for node, level in last.items():
             if node not in asked and (node not in self.divided or node in self.kept):
-                freed[level].append(node)
-        return freed
+                found[level].released.append(node)
+        return found
 
     def bytes(self, itemsize: int) -> int:
         """The most memory that evaluating takes at a time, beside the operands."""
         own = self.kept | self.adding
-        stages = zip(map(self.made, range(self.levels)), self.released(), strict=True)
+        stages = ((stage.whole + stage.targets, stage.released) for stage in self.stages())
         return peak(stages, itemsize, own) + (BLOCK * count() if self.axis else 0)
-
-    def made(self, level: int) -> list[Node]:
-        """The values that are there, as a whole, from a level on."""
-        return [*self.whole(level), *self.targets(level)]
 
 
 def whole_bytes(order: Plan, itemsize: int) -> int:
@@ -87,9 +81,13 @@ def whole_bytes(order: Plan, itemsize: int) -> int:
     return peak(stages, itemsize)
 
 
-def places(row: Plan, axis: Axis, itemsize: int) -> int:
-    """How many places of an axis make a block, where `row` evaluates one of them."""
-    return max(1, min(axis.size, BLOCK // max(whole_bytes(row, itemsize), 1)))
+def places(row: Plan, axis: Axis, itemsize: int, sums: int = 0) -> int:
+    """How many places of an axis make a block, where `row` evaluates one of them.
+
+    So many bytes of `sums` over the axis are there once, whatever the number of places: a product of large matrices
+    would be added up of a few columns at a time, were they counted with each place.
+    """
+    return max(1, min(axis.size, BLOCK // max(whole_bytes(row, itemsize) - sums, 1)))
 
 
 def peak(
@@ -171,7 +169,8 @@ def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], pat
     """The layout in blocks over an axis."""
     if axis is None:
         nothing = frozenset[Node]()
-        return Layout(tuple(roots), order, patterns, None, dict.fromkeys(order, 0), nothing, nothing, nothing)
+        numbered = {node: place for place, node in enumerate(order)}
+        return Layout(tuple(roots), order, patterns, None, numbered, nothing, nothing, nothing)
     divided = {node for node in order if node.sources and node not in patterns and divides(node, axis)}
     adding = {node for node in order if node not in patterns and _adds(node, axis, divided)}
     level: dict[Node, int] = {}  # of a sum: from when on it is there

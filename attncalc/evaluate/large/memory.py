@@ -81,3 +81,14 @@ def _of_the_process() -> Iterator[int]:
         if limit != resource.RLIM_INFINITY:
             pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
             yield limit - pages * resource.getpagesize()
+
+
+def have_no_more(than: int) -> None:
+    """Let this process take so many bytes beside those that it has, where the system can see to that."""
+    with suppress(ImportError, OSError, ValueError, StopIteration):
+        import resource  # not on Windows
+
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        most = than + 1024 * int(next(line.split()[1] for line in lines if line.startswith("VmData:")))
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard < 0 else min(most, hard), hard))

@@ -122,7 +122,8 @@ def landscape(picture: Landscape, view: View) -> Iterator[Text]:
     yield Text()
     yield from _keys(_of_marks(picture.marks, view), view)
     if finite.size:
-        yield from legend(float(finite[0]), float(finite[-1]), ["as much of the plane in each shade"], view)
+        said = ["as much of the plane in each shade"]
+        yield from legend(float(finite[0]), float(finite[-1]), said, view, in_order=True)
 
 
 def plane(picture: Plane, view: View) -> Iterator[Text]:

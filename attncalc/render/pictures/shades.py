@@ -14,11 +14,13 @@ from attncalc.render import View
 DENSER = {True: " ░▒▓█", False: " .:-=+*#%@"}
 """By whether the page has more than ASCII: from the lowest value to the highest, ever more ink."""
 
-BRIGHTER = (54, 25, 30, 36, 77, 190)
-"""The same in colour, near viridis: each lighter than the one before by about as much, to the colour-blind too."""
+ABOVE = (231, 189, 111, 68, 25)
+"""The same in colour: small is light, and each is darker than the one before by about as much."""
+BELOW = (231, 223, 209, 166, 94)
+"""Of values below 0, white being 0: orange, which the colour-blind tell from the blue of those above."""
 
 WHITE, BLACK = 231, 16
-LIGHT = 2  # from this colour on black is easier to read on it than white
+DARK = (ABOVE[-1], BELOW[-1])  # on which white is easier to read than black
 
 LINES = (32, 166, 29, 133, 136, 102)
 """Colours of lines, which a white and a black page both carry."""
@@ -34,12 +36,28 @@ class Shade(NamedTuple):
     style: str = ""
 
 
-def shade(share: float, view: View) -> Shade:
+class Ramp(NamedTuple):
+    """The colours from one bound to the other."""
+
+    low: float
+    high: float
+    colours: tuple[int, ...]
+
+
+def ramp(low: float, high: float) -> Ramp:
+    """Of a range: where it has both signs each has a colour of its own, as deep at the same distance from 0."""
+    if low < 0 < high:
+        most = max(-low, high)
+        return Ramp(-most, most, (*reversed(BELOW[1:]), *ABOVE))
+    return Ramp(low, high, BELOW[::-1] if low < 0 else ABOVE)
+
+
+def shade(share: float, view: View, colours: tuple[int, ...] = ABOVE) -> Shade:
     """A share from 0 to 1 of the way from the lowest to the highest."""
     if view.color:
-        return Shade(" ", _style(_level(share, len(BRIGHTER))))
-    ramp = DENSER[view.unicode]
-    return Shade(ramp[_level(share, len(ramp))])
+        return Shade(" ", _style(colours[_level(share, len(colours))]))
+    signs = DENSER[view.unicode]
+    return Shade(signs[_level(share, len(signs))])
 
 
 def shade_of(value: float, low: float, high: float, view: View, *, hidden: bool = False) -> Shade:
@@ -49,26 +67,31 @@ def shade_of(value: float, low: float, high: float, view: View, *, hidden: bool 
         return Shade(masked)
     if not np.isfinite(value):
         return Shade(infinite if value > 0 else none)
+    found = ramp(low, high)
+    if view.color:
+        low, high = found.low, found.high
     half = high / 2 - low / 2  # halved, so that no difference overflows
-    return shade(0.0 if half == 0 else (value / 2 - low / 2) / half, view)
+    return shade(0.0 if half == 0 else (value / 2 - low / 2) / half, view, found.colours)
 
 
 def _level(share: float, levels: int) -> int:
     return min(max(int(share * levels), 0), levels - 1)
 
 
-def _style(level: int) -> str:
-    return f"color({BLACK if level >= LIGHT else WHITE}) on color({BRIGHTER[level]})"
+def _style(colour: int) -> str:
+    return f"color({WHITE if colour in DARK else BLACK}) on color({colour})"
 
 
-def legend(low: float, high: float, remarks: Iterable[str], view: View) -> Iterator[Text]:
-    """`0 [ ░▒▓█] 0.6405, × masked`."""
-    first, last = (format_number(bound, view.digits) for bound in (low, high))
+def legend(low: float, high: float, remarks: Iterable[str], view: View, *, in_order: bool = False) -> Iterator[Text]:
+    """`0 [ ░▒▓█] 0.6405, × masked`; `in_order` where the shades stand for ranks, whatever the signs."""
+    found = Ramp(low, high, ABOVE) if in_order else ramp(low, high)
+    bounds = (found.low, found.high) if view.color else (low, high)
+    first, last = (format_number(bound, view.digits) for bound in bounds)
     line = Text(view.spell(f"{first} ["))
-    for level in range(len(BRIGHTER if view.color else DENSER[view.unicode])):
-        if view.color:
-            line.append("  ", _style(level))
-        else:
-            line.append(DENSER[view.unicode][level])
+    if view.color:
+        for colour in found.colours:
+            line.append("  ", _style(colour))
+    else:
+        line.append(DENSER[view.unicode])
     line.append(view.spell(f"] {', '.join([last, *remarks])}"))
     yield line

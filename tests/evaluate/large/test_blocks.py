@@ -63,7 +63,7 @@ def agree(found: Mapping[Node, Array], whole: Mapping[Node, Array], where: str, 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two or three places to a block, so that there are several and a last one that is smaller."""
-    monkeypatch.setattr(blocks, "places", lambda row, axis, itemsize: 2)
+    monkeypatch.setattr(blocks, "places", lambda *of: 2)
 
 
 def calls_of(function: Callable[[], object]) -> int:

@@ -111,6 +111,14 @@ def test_a_block_has_fewer_places_the_more_each_of_them_takes() -> None:
     assert 1 <= rows(2**16) < rows(2**15) < 2**15
 
 
+def test_a_sum_is_not_counted_with_each_place_that_is_added_to_it() -> None:
+    """A product of 128 × 512 and 512 × 1,408 was added up of two of the 512 at a time."""
+    product = given("x", (Axis("n", 128), Axis("d", 1))) @ given("w", (Axis("d", 1), Axis("f", 1408)))
+    row, axis, held = plan([product]), Axis("d", 512), 128 * 1408 * 8
+    assert places(row, axis, 8) == 2
+    assert places(row, axis, 8, held) == 512
+
+
 def test_values_that_are_let_go_take_no_room_in_a_block() -> None:
     """As many places make a block of a long chain as of a short one: flash had thirteen for 512 blocks of keys."""
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import checkpoints
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -15,12 +16,13 @@ import attncalc as ac
 from attncalc.calculations import load
 from attncalc.common.errors import TooLarge
 from attncalc.evaluate.large import memory
+from attncalc.evaluate.large.blocks import evaluate_large
 from attncalc.homework.diagnosis.key import Key
 from attncalc.record.trace import Given
 from attncalc.render import View, render
 from attncalc.solve import large as run
 from attncalc.solve import problem
-from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.problem import Backward, Problem, problem_of
 from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
@@ -109,6 +111,22 @@ def test_entries_and_their_arithmetic_are_there(request: pytest.FixtureRequest, 
         view = View(cells=(f"{step.key}[{','.join(map(str, at))}]",))
         assert render(trace, "table", view) == render(whole, "table", view)
         assert_allclose(trace[step.key], whole[step.key], atol=1e-12)
+
+
+@pytest.mark.parametrize("asked", ["", "result", "logits", "layer 1/attention/weights", "next", "layers"])
+def test_a_model_is_worked_out_once(monkeypatch: pytest.MonkeyPatch, as_large: None, asked: str) -> None:
+    """What is told of a whole model, as the next tokens, was read off steps that were each worked out again."""
+    monkeypatch.setattr(run, "SMALL", 2**24)
+    whole, runs = checkpoints.computed("llama"), []
+
+    def counted(*given: Any, **how: Any) -> Any:
+        runs.append(given)
+        return evaluate_large(*given, **how)
+
+    monkeypatch.setattr(run, "evaluate_large", counted)
+    trace = solve(problem_of(whole), asked=asked)
+    assert_allclose(trace[asked or "result"], whole[asked or "result"], atol=1e-12)
+    assert len(runs) == 1
 
 
 def test_queries_that_see_nothing_are_told_of(as_large: None) -> None:
