@@ -6,8 +6,10 @@ from typing import Literal
 from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
+from attncalc.api.classes import grade as grade
 from attncalc.api.models import Model as Model
 from attncalc.api.models import load as load
+from attncalc.api.quizzes import quiz as quiz
 from attncalc.api.scoring import assert_close as assert_close
 from attncalc.api.scoring import score as score
 from attncalc.common.errors import AttncalcError as AttncalcError
@@ -375,6 +377,20 @@ def speculative(
 ) -> Trace:
     """Keep what a small model has drafted, or draw another token, so that the large one's shares stay true."""
 
+def beam(
+    transitions: Numbers,
+    *,
+    beam: int = ...,
+    length: int = ...,
+    end: int = ...,
+    length_penalty: Number | None = ...,
+    from_probabilities: bool = ...,
+    dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Search for a likely text: keep the best few beginnings, make each longer by every token, and so on."""
+
 def qkv(
     x: Numbers,
     wq: Numbers | None = ...,
@@ -472,6 +488,7 @@ def multihead(
     mask_before_scale: bool = ...,
     max_distance: int = ...,
     qk_norm: bool = ...,
+    qk_norm_over: Literal["head", "all"] = ...,
     rope: bool = ...,
     eps: Number = ...,
     rope_base: Number = ...,
@@ -615,6 +632,7 @@ def complexity(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     norm: Literal["layer", "rms"] = ...,
     norm_at: Literal["post", "pre", "both", "sandwich", "after"] | None = ...,
@@ -883,6 +901,7 @@ def ffn(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
@@ -970,6 +989,7 @@ def encoder_block(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     eps: Number = ...,
     causal: bool = ...,
@@ -983,6 +1003,7 @@ def encoder_block(
     mask_before_scale: bool = ...,
     max_distance: int = ...,
     qk_norm: bool = ...,
+    qk_norm_over: Literal["head", "all"] = ...,
     rope: bool = ...,
     rope_base: Number = ...,
     rope_layout: Literal["interleaved", "half"] = ...,
@@ -1079,6 +1100,7 @@ def decoder_block(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     eps: Number = ...,
     no_causal: bool = ...,
@@ -1095,6 +1117,7 @@ def decoder_block(
     mask_before_scale: bool = ...,
     max_distance: int = ...,
     qk_norm: bool = ...,
+    qk_norm_over: Literal["head", "all"] = ...,
     rope: bool = ...,
     rope_base: Number = ...,
     rope_layout: Literal["interleaved", "half"] = ...,
@@ -1177,6 +1200,7 @@ def decoder_only(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     eps: Number = ...,
     no_causal: bool = ...,
@@ -1191,6 +1215,7 @@ def decoder_only(
     mask_before_scale: bool = ...,
     max_distance: int = ...,
     qk_norm: bool = ...,
+    qk_norm_over: Literal["head", "all"] = ...,
     rope: bool = ...,
     rope_base: Number = ...,
     rope_layout: Literal["interleaved", "half"] = ...,
@@ -1251,6 +1276,7 @@ def transformer(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     eps: Number = ...,
     kv_heads: int | None = ...,
@@ -1261,6 +1287,7 @@ def transformer(
     mask_before_scale: bool = ...,
     max_distance: int = ...,
     qk_norm: bool = ...,
+    qk_norm_over: Literal["head", "all"] = ...,
     rope: bool = ...,
     rope_base: Number = ...,
     rope_layout: Literal["interleaved", "half"] = ...,
@@ -1370,14 +1397,19 @@ def experts(
     b2: Numbers | None = ...,
     w3: Numbers | None = ...,
     b3: Numbers | None = ...,
+    router_bias: Numbers | None = ...,
     shared_w1: Numbers | None = ...,
     shared_w2: Numbers | None = ...,
     shared_w3: Numbers | None = ...,
+    correction: Numbers | None = ...,
     top: int = ...,
     scoring: Literal["softmax", "sigmoid"] = ...,
     no_renormalise: bool = ...,
     renormalise: bool = ...,
     routed_scale: Number = ...,
+    groups: int | None = ...,
+    top_groups: int = ...,
+    group_by: Literal["best", "best-two"] = ...,
     capacity: int | None = ...,
     activation: Literal[
         "relu",
@@ -1395,6 +1427,7 @@ def experts(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     weights: Mapping[str, Numbers] | None = ...,
     dtype: DTypeLike = ...,
@@ -1416,6 +1449,18 @@ def quantize(
     round_to: int | None = ...,
 ) -> Trace:
     """Store numbers in few bits: codes and the scale that they are multiplied by, and what is lost."""
+
+def bpe(
+    *,
+    corpus: str = ...,
+    merges: int = ...,
+    encode: str = ...,
+    end_of_word: bool = ...,
+    dtype: DTypeLike = ...,
+    accumulate: Literal["float32", "same"] = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Byte-pair encoding: letters that often stand side by side become tokens, the commonest pair first."""
 
 def derivative(
     expression: str,
@@ -1559,6 +1604,7 @@ def model(
         "geglu-tanh",
         "reglu",
         "glu",
+        "swiglu-clamped",
     ] = ...,
     eps: Number = ...,
     no_causal: bool = ...,
@@ -1571,6 +1617,7 @@ def model(
     mask_before_scale: bool = ...,
     max_distance: int = ...,
     qk_norm: bool = ...,
+    qk_norm_over: Literal["head", "all"] = ...,
     rope: bool = ...,
     rope_base: Number = ...,
     rope_layout: Literal["interleaved", "half"] = ...,
@@ -1594,11 +1641,18 @@ def model(
     parallel: bool = ...,
     residual_scale: Number = ...,
     experts_top: int = ...,
+    experts_scoring: Literal["softmax", "sigmoid"] = ...,
     experts_no_renormalise: bool = ...,
+    experts_routed_scale: Number = ...,
+    experts_groups: int | None = ...,
+    experts_top_groups: int = ...,
+    experts_group_by: Literal["best", "best-two"] = ...,
     bias: Literal["alibi", "t5"] | None = ...,
     positions: Literal["sinusoidal", "sinusoidal-concatenated"] | None = ...,
     scale_embedding: bool = ...,
     scale_logits: bool = ...,
+    no_first_norm: bool = ...,
+    first_norm: bool = ...,
     window_layers: int | Iterable[int] | None = ...,
     local_rope_base: Number | None = ...,
     final_softcap: Number | None = ...,

@@ -21,8 +21,10 @@ from typing import Literal
 from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
+from attncalc.api.classes import grade as grade
 from attncalc.api.models import Model as Model
 from attncalc.api.models import load as load
+from attncalc.api.quizzes import quiz as quiz
 from attncalc.api.scoring import assert_close as assert_close
 from attncalc.api.scoring import score as score
 """

@@ -185,12 +185,13 @@ def noticed(mutant: Mutant) -> str:
 
 @cache
 def places(op: str) -> list[tuple[Printed, Example | None]]:
-    """What is printed with a row, of each page only the formulas that the row is in."""
+    """What is printed with a row, of each page only the formulas that the row is in, where these can be read."""
     found = []
     for printed, example in where(op):
         nodes = [(node, group) for node, group in printed.nodes if any(part.op == op for part in behind(node))]
-        if nodes:
-            found.append((printed._replace(nodes=nodes[:6]), example))
+        formulas = printed._replace(nodes=nodes[:6])
+        if nodes and not faults(formulas):
+            found.append((formulas, example))
     return found[: len(EXAMPLES[op]) + 60]
 
 

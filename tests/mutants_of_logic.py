@@ -42,10 +42,14 @@ MUTANTS = [
     Mutant('return bool(given) and node.op == "step" and', "return bool(given) and", "evaluate solve homework"),
     Mutant(
         "(size > 0) & (size < faint * largest)",
-        "(size > 0) & (size > faint * largest)",
+        "(size > 0) & (size < 0 * largest)",
         "evaluate/test_cancellation.py",
     ),
-    Mutant("return max(1, min(self.axis.size, BLOCK // max(each, 1)))", "return self.axis.size", "evaluate/large"),
+    Mutant(
+        "return max(1, min(axis.size, BLOCK // max(whole_bytes(row, itemsize) - sums, 1)))",
+        "return axis.size",
+        "evaluate/large",
+    ),
     Mutant(
         "return 1 + max(self.level.values(), default=0)", "return max(self.level.values(), default=0)", "evaluate/large"
     ),
@@ -111,7 +115,7 @@ MUTANTS = [
     # inputs
     Mutant("if len(text) > KEPT_DIGITS:", "if len(text) > 10 * KEPT_DIGITS:", "inputs"),
     Mutant("if math.prod(shape) > MAX_CELLS:", "if math.prod(shape) < 0:", "inputs/test_files.py"),
-    Mutant("if not -size <= i < size:", "if not -size <= i <= size:", "inputs cli/test_faults.py"),
+    Mutant("and not -size <= place < size:", "and not -size <= place <= size:", "inputs cli/test_faults.py"),
     Mutant("if decimal == mark:", "if decimal != decimal:", "inputs"),
     Mutant("or len(data) < 10:", "or len(data) < 8:", "inputs/test_binary.py"),
     # render

@@ -137,6 +137,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "sampling",
         "Keep what a small model has drafted, or draw another token, so that the large one's shares stay true.",
     ),
+    "beam": (
+        "sampling",
+        "Search for a likely text: keep the best few beginnings, make each longer by every token, and so on.",
+    ),
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighting each by how well its key fits the query."),
     "multihead": ("multihead", "Several attention heads side by side, each on its own block of columns."),
@@ -219,6 +223,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "quantisation",
         "Store numbers in few bits: codes and the scale that they are multiplied by, and what is lost.",
     ),
+    "bpe": (
+        "subwords",
+        "Byte-pair encoding: letters that often stand side by side become tokens, the commonest pair first.",
+    ),
     "derivative": ("calculus", "How fast a function rises at a point: the limit of the slopes of ever shorter chords."),
     "gradient": (
         "calculus",
@@ -277,6 +285,7 @@ FAMILIES: dict[str, str] = {
     "quantisation": "Layers",
     "transformer": "Layers",
     "sequence": "Layers",
+    "subwords": "Layers",
     "calculus": "Optimisation and training",
     "descent": "Optimisation and training",
     "optimisation": "Optimisation and training",

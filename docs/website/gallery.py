@@ -6,6 +6,7 @@ The problems are the samples, and where none of them shows a mistake those that 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ from attncalc.solve.problem import Problem
 FEW_ENTRIES, MOST_ENTRIES = 24, 144
 """An answer of few is what one looks at; one of more than the most is no example."""
 DECIMALS = range(3, 7)
+UNSEEN = "None of the problems here shows it."
+LOG = logging.getLogger("mkdocs.gallery")
 INDEX = """\
 # Mistakes
 
@@ -78,6 +81,9 @@ def pages() -> Iterator[tuple[str, str]]:
             parts += [f"Elsewhere, too: {', '.join(elsewhere)}."] if elsewhere else []
             parts += [entries[each].text for each in ids if entries[each].name == name]
         yield f"mistakes/{page_of(heading)}", "\n\n".join(parts) + "\n"
+    for entry in entries.values():
+        if entry.text.endswith(UNSEEN):
+            LOG.warning("%s", entry.text)  # a strict build ends with it
     slips = [f"| `{slip.id}` | {slip.says} | {slip.hint} |" for slip in SLIPS]
     contents = "\n".join(f"- [{heading}]({page_of(heading)})" for heading in families())
     table = "\n".join(["| slip | what is wrong | hint |", "|---|---|---|", *slips])
@@ -93,7 +99,7 @@ def _entries() -> dict[str, Entry]:
             posed = [*map(_sampled, samples.get(name, ())), *map(_planted, PROBLEMS.get(name, ()))] if mistakes else []
             for mistake in mistakes.values():
                 made = next((found for each in posed if (found := _made(mistake, each))), "")
-                text = _entry(mistake, made or "None of the problems here shows it.")
+                text = _entry(mistake, made or UNSEEN)
                 kept = shown_at if made else first
                 kept.setdefault(mistake.id, Entry(name, page_of(heading), text))
     return first | shown_at
@@ -124,7 +130,8 @@ def _planted(problem: Problem) -> Posed:
 
 def _entry(mistake: Mistake, made: str) -> str:
     """Its rule and its hint, and an answer that shows it."""
-    said = f"{_plain(mistake.says)}. *{_plain(mistake.hint)}*"
+    same = f" Its numbers are those of `{mistake.alias_of}`, which is named first." if mistake.alias_of else ""
+    said = f"{_plain(mistake.says)}.{same} *{_plain(mistake.hint)}*"
     return f"### {mistake.id} {{#{mistake.id}}}\n\n{said}\n\n{made}"
 
 
@@ -132,7 +139,8 @@ def _made(mistake: Mistake, posed: Posed) -> str:
     """An answer in which it was made, and what is told of it: small, early, and with no other name before its own."""
     key = posed.marker.key
     answers: list[tuple[StepKey, Any]] = []
-    for wrong in (wrong for wrong in key.wrong if wrong.mistakes[0].id == mistake.id):
+    told = mistake.alias_of or mistake.id  # who gives the same numbers is named beside it
+    for wrong in (wrong for wrong in key.wrong if wrong.mistakes[0].id == told):
         there = [step for step in key.steps if step in wrong.steps]
         for step, value in zip(there, key.values([wrong.steps[step] for step in there]), strict=True):
             right = key.value(step)

@@ -46,6 +46,8 @@ RUN = re.compile(r"attncalc run ([\w-]+)\.json( -q)?")
 WRITTEN = re.compile(r"^\$ attncalc [\w-]+ ([\w-]+)\.json -o \1\.html$", re.MULTILINE)
 """A sample's command, and one that writes its page."""
 LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
+CODE = re.compile(r"<code>[^<]*</code>")
+OPTION = re.compile(r"--?\w[\w-]*")
 POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"
 """What a page may load: what stands beside it, on a server or in a folder."""
 
@@ -99,6 +101,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if path.startswith("commands/"):
         return text if page.is_index else BLOCK.sub(_unfolded, text)
     return BLOCK.sub(lambda block: block[0] + "".join(map(_frame, WRITTEN.findall(block[1]))), text)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Options in running text stay on a line: browsers would break `--fade` behind its two signs."""
+    return CODE.sub(lambda code: OPTION.sub(r'<span class="option">\g<0></span>', code[0]), html)
 
 
 def _led(link: str, path: str) -> str:

@@ -416,7 +416,7 @@ CALLS = {
         "",
     ),
     "attention --x q.json": (
-        "attention from x needs wq, wk and wv: wq, wk and wv must still be given",
+        "attention from x needs wq, wk and wv",
         "",
     ),
     "attention problem.json": (

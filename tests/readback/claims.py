@@ -190,7 +190,7 @@ CLAIMS: dict[str, Claim] = {
     "if −y/N comes in and Σ y is 1, this is (p − y)/N": Holds(of_log_softmax),
     "a score that is 1 above another gets e ≈ 2.718 times its share": equal("e", "2.718", "exp(x + 1) / exp(x)", "e"),
     "each row sums to 1": equal("Σ softmax(v)", "1"),
-    "the shares of a row sum to 1": equal("Σ softmax(v)", "1"),
+    "a softmax's shares sum to 1": equal("Σ softmax(v)", "1"),
     "its slope is 0": Slope("sign(x)", "0"),
     "its gradient is 0": Cited("what is not passed on has no influence; the gradients are held against differences"),
     "−∞ goes in before the softmax, so that its share is e^−∞ = 0": equal("e^(−∞)", "0"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
-from itertools import permutations
+from functools import partial, reduce
+from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -315,6 +315,10 @@ class _Worker:
             "rotate": self.rotate,
             "windows": self.windows,
             "bucket": self.bucket,
+            "paired": self.pairs,
+            "commonest": self.commonest,
+            "join": self.join,
+            "leftmost": partial(self.join, leftmost=True),
             "det": self.polynomial,
             "eigenvalues": self.eigenvalues,
             "eigenvectors": self.eigenvectors,
@@ -530,6 +534,37 @@ class _Worker:
             if all(0 <= place < size for place, size in zip(source, sizes, strict=True)):
                 result[(..., *source)] += x.numbers[(..., *where)]
         return Tensor(self.facts.axes, result)
+
+    def pairs(self, words: Tensor, counts: Tensor) -> Tensor:
+        assert self.facts.shape is not None
+        assert self.facts.axes is not None
+        found = np.zeros(self.facts.shape)
+        for word, often in zip(words.numbers, counts.numbers, strict=True):
+            for a, b in pairwise(word.astype(int)):
+                if a < len(found) and b < len(found):
+                    found[a, b] += often
+        return Tensor(self.facts.axes, found)
+
+    def commonest(self, table: Tensor) -> Tensor:
+        [*place] = np.argwhere(table.numbers == table.numbers.max())[0]
+        return Tensor(("pair",), np.array(place, float))
+
+    def join(self, words: Tensor, pairs: Tensor, new: Tensor, *, leftmost: bool = False) -> Tensor:
+        """Ids as signs of a text, in which pairs are looked for."""
+        table = [*enumerate(pairs.numbers.reshape(-1, 2).astype(int).tolist(), int(new.numbers))]
+        signs = {"".join(map(chr, pair)): chr(i) for i, pair in table}
+        rows = []
+        for row in words.numbers.astype(int):
+            text = "".join(map(chr, row))
+            if leftmost:
+                while found := sorted((text.find(pair), sign) for pair, sign in signs.items() if pair in text):
+                    place, sign = found[0]
+                    text = text[:place] + sign + text[place + 2 :]
+            else:
+                for pair, sign in signs.items():
+                    text = text.replace(pair, sign)
+            rows.append([float(ord(sign)) for sign in text.ljust(len(row), chr(row[-1]))])
+        return Tensor(words.axes, np.array(rows))
 
     def bucket(self, x: Tensor) -> Tensor:
         """T5's: near distances have a bucket each, farther ones share them by their logarithm."""

@@ -114,7 +114,7 @@ class Line:
         except Misread as error:
             return str(error)
         found = _plain(found)
-        return "" if found == _plain(due) else f"the sizes are read as {found}, not {_plain(due)}"
+        return "" if found in (_plain(due), _plain(laid(due))) else f"the sizes are read as {found}, not {_plain(due)}"
 
     def sized(self, tree: Any) -> Any:
         if not isinstance(tree, tuple) or not tree:
@@ -233,6 +233,15 @@ def same(a: Tensor, b: Tensor) -> bool:
 
 def _number(value: Any) -> str:
     return str(value).removesuffix(".0").replace("-", "−", 1)
+
+
+def laid(tree: Any) -> Any:
+    """Sizes in which vectors lie one after the other: theirs are added, `[3 + 1]`."""
+    if not isinstance(tree, tuple) or not tree:
+        return tree
+    if tree[0] == "list" and all(part[0] == "shape" and len(part) == 2 for part in tree[1:]):
+        return ("list", text.parse(" + ".join(str(part[1]) for part in tree[1:]), []))
+    return tuple(laid(part) for part in tree)
 
 
 def _plain(tree: Any) -> Any:

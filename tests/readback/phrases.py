@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,37 @@ def entry(part: int, value: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def sigmoid(x: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def without_end(p: Any) -> Any:
+    """In the second step: how many of the two tokens are not the end."""
+    if p.group != "step 2":
+        return None
+    before, now = (np.where(p.at(turn, "token") == p.option("end"), 0, 1) for turn in ("step 1", "step 2"))
+    return now + before[p.at("step 2", "origin").astype(int)]
+
+
+def leftmost_first(p: Any) -> Any:
+    """Words in which the leftmost pair that is one of the merges is joined, as long as there is one."""
+    chosen = (p.at(f"merge {i + 1}", "chosen") for i in range(p.option("merges")))
+    merges = [tuple(pair.astype(int).tolist()) for pair in chosen]
+    first, rows = p.at("encode", "letters").max() - len(merges), []
+    for row in p.at("encode", "letters").astype(int).tolist():
+        while found := [i for i, pair in enumerate(pairwise(row)) if pair in merges]:
+            row[found[0] : found[0] + 2] = [int(first) + merges.index((row[found[0]], row[found[0] + 1]))]
+            row.append(row[-1])
+        rows.append(row)
+    return np.array(rows, dtype=float)
+
+
+def words_once(p: Any) -> Any:
+    """How often each pair stands in the words, each of them taken once."""
+    found = np.zeros_like(p.right)
+    for row in p["first"].astype(int).tolist():
+        for a, b in pairwise(row):
+            if b < len(found):
+                found[a, b] += 1
+    return found
 
 
 def by_key(p: Any) -> bool:
@@ -299,7 +330,16 @@ def unnormed(p: Any) -> Any:
     """The queries and keys that a norm of their own is taken of."""
     outer, _, part = p.group.rpartition("/")
     letter, _, norm = part.partition("-")
-    return p.at(outer, f"{letter}_heads") if norm == "norm" else None
+    before = letter if p.option("qk_norm_over") == "all" else f"{letter}_heads"
+    return p.at(outer, before) if norm == "norm" else None
+
+
+def normed_by_head(p: Any) -> Any:
+    """Queries and keys of each head by their own root mean square."""
+    outer, _, part = p.group.rpartition("/")
+    x, heads = p.at(outer, part[0]), (p.option("kv_heads") if part[0] == "k" else None) or p.option("heads")
+    rows = x.reshape(*x.shape[:-1], heads, -1)
+    return (rows / np.sqrt(np.square(rows).mean(-1, keepdims=True) + p.option("eps"))).reshape(x.shape)
 
 
 def windowed(by: int | None) -> Callable[[Any], Any]:
@@ -819,6 +859,7 @@ PHRASES: dict[str, Any] = {
     "the keys are not turned": "k_rotated = first",
     "queries and keys are compared as they are": unnormed,
     "without a norm": unnormed,
+    "each head's entries normalised by themselves": normed_by_head,
     "the keys share the whole weight": lambda p: p["right"] / p["right"].sum(-1, keepdims=True),
     "no sink": lambda p: p["right"] / p["right"].sum(-1, keepdims=True),
     "γ as it is stored, without what is added to it": lambda p: p["right"] - p.option("norm_offset") * p["x̂"],
@@ -868,6 +909,8 @@ PHRASES: dict[str, Any] = {
     "without its bias": "right == wrong + bias",
     "the gate alone": "gated = activated",
     "nothing is multiplied by it": "gated = activated",
+    "the gate times the other part, without 1 more": "gated = activated ⊙ linear_clamped",
+    "both parts as large as they are": ("clamped = hidden", "linear_clamped = linear"),
     "neither queries nor keys are turned": ["q_rotated = first", "k_rotated = first"],
     "the values are turned too": turned_values,
     "sinusoids added in place of a turn": "first + (sin(i ⊗ frequencies) and cos(i ⊗ frequencies) in turn)",
@@ -949,6 +992,22 @@ PHRASES: dict[str, Any] = {
     "not divided by the sum": "output = right ⊙ sum",
     "{} for the projections": lambda p, formula: entry(0, lambda p: p["layers"] * p.of(formula))(p),
     "W_O forgotten": entry(0, lambda p: p.right[0] - p["layers"] * p["d_model"] ** 2),
+    # costs
+    "the keys and values of every query head": "kv_cache_bytes = right·heads / kv_heads",
+    "two matrices in a gated network": entry(4, lambda p: p.right[4] * 2 / 3),
+    "a table that serves input and output counted twice": entry(-1, lambda p: 2 * p.right[-1]),
+    "the product with the values forgotten": entry(3, lambda p: 0),
+    # searches
+    "no logarithm": "log_probabilities = first",
+    "hypotheses that have ended are made longer": "candidates = extended",
+    "the scores as they are": "normalised = first",
+    "the scores times the penalty": "normalised = first ⊙ second",
+    "the length without the end": without_end,
+    # subwords
+    "the leftmost pair that is a token is joined first": leftmost_first,
+    "the pairs of the first count": lambda p: np.where(p.wrong, p.at("merge 1", "pairs"), 0),
+    "without those that are tokens by now": lambda p: np.where(p.wrong == 0, 0, p.at("merge 1", "pairs")),
+    "each word counts once, however common it is": words_once,
     # norms
     "mean and variance over the tokens, feature by feature": "mean = mean_n(x)",
     "one mean and one variance for everything": "mean = mean(mean(x))",
@@ -1009,6 +1068,7 @@ PHRASES: dict[str, Any] = {
     "E/√d + positions": "output = E[tokens] / √d + positions",
     "the positions are set beside the embedding, not added": "output = [embeddings; positions]",
     "the norm before each part in place of after each sum": when(lambda p: p.name.startswith("residual")),
+    "the norm before each part in place of behind it": when(lambda p: p.name.startswith("residual")),
     "the parts one after the other, not side by side": when(lambda p: p.group in ("feed-forward", "norm2")),
     "what the parts find is added as it is, not scaled": lambda p: (
         p["first"] + p["second"] / p.option("residual_scale")

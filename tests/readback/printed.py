@@ -113,6 +113,10 @@ def of_latex(text: str) -> Iterator[Said]:
         yield said
 
 
+INDEX = r"(?:\\text\{((?:[^{}]|\{\})*)\}|(\d+))"
+"""A label, or a number."""
+
+
 def displayed(display: str) -> Iterator[Chain]:
     """The equalities of a display: lines without a left side go on with the one above."""
     lines: list[str] = []
@@ -125,9 +129,10 @@ def displayed(display: str) -> Iterator[Chain]:
             lines.append(line)
     for line in lines:
         first, *sides = equation(line.replace("&=", "=").replace(r"&\approx", r"\approx"))
-        found = re.fullmatch(r"\{(.*)\}_\{([\d,]+|\\text\{.*\})\}", first.written)
+        found = re.fullmatch(rf"\{{(.*)\}}_\{{((?:{INDEX}|,)+)\}}", first.written)
         left, at = (found[1], found[2]) if found else (first.written, "")
-        place = at.removeprefix(r"\text{").removesuffix("}").replace(r"\dots{}", "…").replace(r"\_", "_")
+        words = [f'"{label}"' if label else place for label, place in re.findall(INDEX, at)]
+        place = ",".join(words).replace(r"\dots{}", "…").replace(r"\_", "_")
         yield Chain(left, place, [_plain(side) for side in sides])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,10 +102,19 @@ def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[A
 LABELS = re.compile(r'"([^"]*)"|([^,]+)')
 
 
+SPELLED = {"<": r"\textless{}", ">": r"\textgreater{}", "·": r"$\cdot$"}
+"""Signs in words as LaTeX has them."""
+
+
+def unspelled(word: str) -> str:
+    """A word as it was before LaTeX."""
+    return reduce(lambda found, sign: found.replace(SPELLED[sign], sign), SPELLED, word)
+
+
 def place(step: Step, words: list[str]) -> tuple[int, ...]:
     """A place that indices or labels name."""
     along = zip(words, step.axes, strict=True)
-    return tuple(int(word) if word.isdigit() else step.labels[axis].index(word) for word, axis in along)
+    return tuple(int(word) if word.isdigit() else step.labels[axis].index(unspelled(word)) for word, axis in along)
 
 
 def in_text(letter: str) -> str:
@@ -137,7 +146,8 @@ def broken(sides: list[Side], entry: Entry, letters: Mapping[str, float]) -> Ite
     end = sides[-1]
     if entry.word:
         named = f"{entry.word} ({int(entry.value.real)})"
-        if end.written.replace(r"\text{", "").removesuffix("}") != named:
+        said = unspelled(re.sub(r"^\\text\{(.*)\}$", r"\1", end.written))
+        if said not in (named, f"{entry.value.real:g}"):  # a table has the word too, a line of arithmetic the number
             yield f"{end.written} is not {named}"
         sides = sides[:-1]
     for side in sides:
@@ -202,7 +212,7 @@ def in_matrix(
     step: Step, chain: Chain, side: Side, matrix: list[list[str]], floats: Array, exact: bool, letters: Any
 ) -> Iterator[str]:
     """The entries of a matrix that is printed whole."""
-    along = dict(part.split(" = ") for part in chain.at.split(", ") if part)
+    along = dict(part.split(" = ") for part in chain.at.strip('"').split(", ") if part)
     floats = floats[tuple(_places(step, axis, along[axis]) if axis in along else slice(None) for axis in step.axes)]
     if any(entry in GAPS for row in matrix for entry in row):
         return

@@ -17,6 +17,7 @@ from solved import Tried
 from attncalc.calculations import TABLE
 from attncalc.homework.diagnosis.key import known
 from attncalc.language.graph import Node
+from attncalc.language.ops.basics import called
 from attncalc.language.primitive import OPS
 from readback import text
 from readback.claims import CLAIMS, Cited, Equal, Holds, Slope
@@ -115,6 +116,17 @@ def beside() -> list[tuple[str, Beside]]:
 
 
 @cache
+def names() -> re.Pattern[str]:
+    """The names of values, groups and axes that look like numbers or formulas: `W_1`, `time step 3`."""
+    nodes = {node for tried in CALCULATED if (printed := of_calculation(tried)) for node in printed.known}
+    words = {str(node.args.get(key) or "") for node in nodes for key in ("symbol", "name", "group")}
+    words |= {called(node) for node in nodes}
+    words |= {part for word in words for part in word.split("/")} | {name for node in nodes for name in node.names}
+    stated = sorted(filter(STATED.search, words), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, stated))})(?!\w)")
+
+
+@cache
 def sentences() -> frozenset[str]:
     """What is said in primitives and in steps, apart by semicolons."""
     told = [*of_rows(), *(why for why, _ in beside())]
@@ -132,10 +144,10 @@ def is_true_of(sentence: str, steps: list[Beside]) -> bool:
 
 
 def left_over(sentence: str) -> str:
-    """A sentence without what is quoted from it."""
+    """A sentence without what is quoted from it, and without names."""
     for pattern in QUOTED.values():
         sentence = pattern.sub("", sentence)
-    return sentence
+    return names().sub("", sentence)
 
 
 def number(formula: str, x: float = X) -> float:
