@@ -15,6 +15,7 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
+from generate import alike
 from rows import rows
 from tables import ROOMS, fresh
 from test_contributing import edits
@@ -146,6 +147,23 @@ def test_what_is_read_off_the_source_is_fresh() -> None:
     """The tables of names, and the sentences of rooms and files in docs/architecture.md."""
     stale = [path.name for path, text in fresh().items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "python docs/generate.py --tables writes them"
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("off most by 0.2642 at [3]", True),
+        ("off most by 0.2640 at [3]", True),
+        ("off most by 0.2643 at [3]", False),
+        ("off most by 0.2741 at [3]", False),
+        ("off most by 0.2641 at [2]", False),
+        ("off most by 0.264 at [3]", False),
+        ("off most by 0.26412 at [3]", False),
+        ("off most by 0.2641 at [3], 0.1", False),
+    ],
+)
+def test_a_document_may_differ_by_a_machine_s_last_digit(other: str, same: bool) -> None:
+    assert alike("off most by 0.2641 at [3]", other) is same
 
 
 def test_the_rooms_are_those_of_the_contract() -> None:
