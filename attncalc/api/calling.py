@@ -128,7 +128,7 @@ def _stored(calculation: Calculation, name: str, given: Mapping[str, Any]) -> di
     """What is given, with the operands and options of the checkpoint whose path is under that name."""
     options = {key: value for key, value in given.items() if calculation.option(key)}
     inputs, settled = read_all(calculation, calculation.operands, {name: fspath(given[name])}, {}, options, Reading())
-    return {**renamed(given, settled), **inputs, **settled}
+    return {**renamed(calculation, given, settled), **inputs, **settled}
 
 
 def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck: bool) -> Trace:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from attncalc.api.calling import function
+from attncalc.calculations import load as load_calculation
 from attncalc.common.errors import InputError
 from attncalc.common.numerals import Numbers
+from attncalc.inputs.calls import renamed
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Trace
@@ -34,7 +36,7 @@ class Model:
         The options are those of the command, which overrule what the checkpoint says: `generate=5`, `softcap=30`. Where
         there are an encoder and a decoder, the decoder's tokens are what it has written of those that are read.
         """
-        if self.info["options"].get("kind") != "vision":
+        if "tokens" in renamed(load_calculation("model"), {"tokens": tokens}, self.info["options"]):
             tokens, targets, decoder_tokens = (_one_text(ids) for ids in (tokens, targets, decoder_tokens))
         return function("model")(self.path, tokens, targets, decoder_tokens=decoder_tokens, **options)
 

@@ -353,6 +353,7 @@ def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, 
         words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
         of=declared.of,
         named=declared.named,
+        replaces=declared.replaces,
         when=declared.when,
     )
 

@@ -41,6 +41,7 @@ class Operand(NamedTuple):
     words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
     of: str = ""  # the axis that tokens point into, whose labels are their words
     named: bool = False  # its rows are vectors that other operands may be, by their labels: `analogy king man woman`
+    replaces: str = ""  # the operand whose place it takes under an option: "tokens if kind=vision"
     when: tuple[tuple[str, str], ...] = ()  # for each shape the option and its word that ask for it; ("", "") for none
 
     def under(self, options: Mapping[str, Any]) -> Operand:
@@ -120,6 +121,7 @@ class Declared(NamedTuple):
     broadcasts: bool = False
     of: str = ""
     named: bool = False
+    replaces: str = ""
     symbol: str = ""
     help: str = ""
     required: bool = False
@@ -148,9 +150,17 @@ class Declaration(NamedTuple):
     layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → those of each of its layers
 
 
-def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "", named: bool = False) -> Declared:
+def operand(
+    axes: str,
+    *,
+    kind: Kind = "real",
+    broadcasts: bool = False,
+    of: str = "",
+    named: bool = False,
+    replaces: str = "",
+) -> Declared:
     """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
-    return Declared(axes, kind, broadcasts, of, named)
+    return Declared(axes, kind, broadcasts, of, named, replaces)
 
 
 def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Declared:

@@ -369,10 +369,15 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     )
 
 
-def renamed(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given of a call by the names of operands: what stands for tokens may be an image."""
-    looks = options.get("kind") == "vision" and "image" not in given
-    return {"image" if looks and name == "tokens" else name: value for name, value in given.items()}
+def renamed(calculation: Calculation, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given of a call by the names of operands: under an option one may take the place of another."""
+    found = dict(given)
+    for operand in calculation.operands:
+        place, _, condition = operand.replaces.partition(" if ")
+        option, _, word = condition.partition("=")
+        if place in found and operand.name not in found and options.get(option) == word:
+            found[operand.name] = found.pop(place)
+    return found
 
 
 def read_all(
@@ -398,7 +403,7 @@ def read_all(
         path = words[held] if held in words else checkpoints.unchanged(files[held], reading)
         stored, options, checkpoint[held] = checkpoints.unfolded(path, reading, options)
         files = {name: file for name, file in files.items() if name != held} | stored
-        words = renamed({name: word for name, word in words.items() if name != held}, options)
+        words = renamed(calculation, {name: word for name, word in words.items() if name != held}, options)
     operands = [*operands, *(o for o in calculation.operands_in(files) if o not in operands)]
     inputs, spoken = read_operands(operands, words, files, reading)
     for name in stored:
@@ -409,7 +414,7 @@ def read_all(
         table = inputs[TABLE_OF_WORDS]
         known = words_of(str(checkpoint[held or ""].value), len(table.value))
         inputs[TABLE_OF_WORDS] = table._replace(labels={0: known} if known else {})
-    if HEAD in stored and options.get("kind") == "vision":
+    elif HEAD in stored:  # what knows no words tells classes apart
         from attncalc.inputs.vocabularies import classes_of  # a door, as above
 
         known = classes_of(str(checkpoint[held or ""].value), inputs[HEAD].value.shape[1])
