@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import attncalc as ac
+from attncalc.inputs.checkpoints import read_checkpoint
+from attncalc.inputs.reading import Reading
 
 MODELS = Path(__file__).parent / "data" / "models"
 NAMES = sorted(path.stem for path in MODELS.glob("*.npz"))
@@ -28,6 +30,51 @@ def computed(name: str, folder: Path | None = None, **options: Any) -> ac.Trace:
     beside = {key.removeprefix("given "): value for key, value in reference(name).items() if key.startswith("given ")}
     read = beside.pop("image", IDS)
     return ac.load(folder or MODELS / name)(read, **beside | options)
+
+
+class Pair(NamedTuple):
+    """What we computed and what the original did."""
+
+    kind: str  # "logits", "hidden", "weights", "loss", "gradients"
+    place: str
+    ours: Any
+    theirs: Any
+
+    @property
+    def error(self) -> float:
+        """The largest difference."""
+        return float(np.abs(np.subtract(self.ours, self.theirs)).max())
+
+
+def compared(name: str) -> Iterator[Pair]:
+    """Everything that the original gave of the forward pass, beside ours."""
+    t, expected = computed(name), reference(name)
+    if "given image" in expected:  # its states are those of the layers; the norm is behind them
+        hidden, expected["hidden"] = expected["hidden"][-1], expected["hidden"][:-1]
+        yield Pair("hidden", "layer 1", t["layer 1/residual2"], hidden)
+    for key in {"logits", "hidden", "pooled", "loss"} & expected.keys():
+        yield Pair(key, key, t[key][: len(expected[key])] if key == "hidden" else t[key], expected[key])
+    writes = "decoder/" if "encoder_hidden" in expected else ""
+    places = {"attentions": f"{writes}layer {{i}}/attention", "encoder_attentions": "encoder/layer {i}/attention"}
+    for key, place in (places | {"cross_attentions": "decoder/layer {i}/cross-attention"}).items():
+        for i, weights in enumerate(expected.get(key, ())):
+            yield Pair("weights", f"{key} {i}", t[f"{place.format(i=i)}/weights"], weights)
+    if writes:
+        yield Pair("hidden", "memory", t["memory"], expected["encoder_hidden"][-1])
+
+
+def gradients(name: str) -> Iterator[Pair]:
+    """The gradient by every tensor, beside ours; those of experts are put into one, as the tensors are."""
+    held, expected = read_checkpoint(str(MODELS / name), Reading()), reference(name)
+    found = computed(name).grad()
+    for path, file in held.found.items():
+        stored = file.name or ""
+        each = [expected.get(f"grad {stored.replace('{e}', str(e))}") for e in range(9)]
+        gradient: Any = np.stack([one for one in each if one is not None]) if "{e}" in stored else each[0]
+        for part in file.at:
+            gradient = part.cut(gradient, path)
+        group, _, inner = path.rpartition("/")
+        yield Pair("gradients", path, found[f"{group}/grad_{inner}"], gradient)
 
 
 STORED = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "uint16": "BF16", "uint8": "F8_E4M3"}

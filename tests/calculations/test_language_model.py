@@ -6,67 +6,57 @@ import json
 import math
 import shutil
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import IDS, MODELS, NAMES, computed, reference
+from checkpoints import IDS, MODELS, NAMES, Pair, compared, computed, gradients, reference
 from conftest import Run
 
 import attncalc as ac
-from attncalc.inputs.checkpoints import read_checkpoint
-from attncalc.inputs.reading import Reading
+from attncalc.inputs.checkpoint_configs import tables
 from attncalc.solve import problem
 from attncalc.solve.build import _Widened
 from attncalc.solve.problem import Backward, problem_of
 from attncalc.solve.solver import solve
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "architectures.md"
 CLOSE = 1e-12
 LESS_CLOSE = {"bloom": 1e-8}
 """Its GELU has √(2/π) in eight digits."""
 
 
+def figures() -> dict[str, dict[str, str]]:
+    """The figures of each checkpoint in the documents, as `.ci/architectures` has measured them."""
+    lines = [line.strip("| ").split(" | ") for line in DOCUMENT.read_text("utf-8").splitlines() if line.startswith("|")]
+    return {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[2:]}
+
+
+def must_be_close(name: str, pairs: Iterable[Pair]) -> None:
+    """Every array is that of the original, and as close as the documents say, but for what another machine rounds."""
+    told, close = figures()[name], LESS_CLOSE.get(name, CLOSE)
+    for pair in pairs:
+        np.testing.assert_allclose(pair.ours, pair.theirs, rtol=0, atol=close, err_msg=pair.place)
+        if pair.kind in told:
+            assert pair.error <= max(10 * float(told[pair.kind]), 1e-14), pair.place
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_all_numbers_are_those_of_the_original(name: str) -> None:
-    t, expected = computed(name), reference(name)
-    if "given image" in expected:  # its states are those of the layers; the norm is behind them
-        hidden, expected["hidden"] = expected["hidden"][-1], expected["hidden"][:-1]
-        np.testing.assert_allclose(t["layer 1/residual2"], hidden, rtol=0, atol=CLOSE)
-    close = LESS_CLOSE.get(name, CLOSE)
-    for key in {"logits", "hidden", "pooled", "loss"} & expected.keys():
-        ours = t[key][: len(expected[key])] if key == "hidden" else t[key]
-        np.testing.assert_allclose(ours, expected[key], rtol=0, atol=close, err_msg=key)
-    writes = "decoder/" if "encoder_hidden" in expected else ""
-    places = {"attentions": f"{writes}layer {{i}}/attention", "encoder_attentions": "encoder/layer {i}/attention"}
-    for key, place in (places | {"cross_attentions": "decoder/layer {i}/cross-attention"}).items():
-        for i, weights in enumerate(expected.get(key, ())):
-            ours = t[f"{place.format(i=i)}/weights"]
-            np.testing.assert_allclose(ours, weights, rtol=0, atol=close, err_msg=f"{key} {i}")
-    if writes:
-        np.testing.assert_allclose(t["memory"], expected["encoder_hidden"][-1], rtol=0, atol=close)
-
-
-def gradient_of(name: str, expected: dict[str, Any]) -> Any:
-    """The gradient by a tensor; those of experts are put into one, as the tensors are."""
-    if "{e}" not in name:
-        return expected[f"grad {name}"]
-    each = [expected.get(f"grad {name.replace('{e}', str(e))}") for e in range(9)]
-    return np.stack([gradient for gradient in each if gradient is not None])
+    must_be_close(name, compared(name))
 
 
 @pytest.mark.spread
 @pytest.mark.parametrize("name", [name for name in NAMES if "loss" in reference(name)])
 def test_every_gradient_is_that_of_the_original(name: str) -> None:
-    held, expected = read_checkpoint(str(MODELS / name), Reading()), reference(name)
-    found = computed(name).grad()
-    for path, file in held.found.items():
-        gradient = gradient_of(file.name or "", expected)
-        for part in file.at:
-            gradient = part.cut(gradient, path)
-        group, _, inner = path.rpartition("/")
-        ours = found[f"{group}/grad_{inner}"]
-        np.testing.assert_allclose(ours, gradient, rtol=0, atol=LESS_CLOSE.get(name, CLOSE), err_msg=path)
+    must_be_close(name, gradients(name))
+
+
+def test_every_checkpoint_and_every_architecture_is_in_the_documents() -> None:
+    assert list(figures()) == NAMES
+    assert {row["architecture"] for row in figures().values()} == tables().keys()
 
 
 @pytest.mark.spread

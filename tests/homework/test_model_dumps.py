@@ -172,38 +172,32 @@ def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
 
 
-BFLOAT16 = [
-    "rope-missing-llama",
-    "rope-missing-qwen3",
-    "rope-half-split-gemma2",
-    "rope-half-split-phi3",
-    "att-no-scale-falcon",
-    "att-no-scale-bert",
-    "att-no-scale-vit",
-    "mask-added-distilbert",
-    "emb-types-all-first-bert",
-    "mask-missing-bloom",
-    "mask-missing-gpt2",
-    "mask-missing-marian",
-    "norm-layer-for-rms-mistral",
-    "norm-layer-for-rms-t5",
-    "norm-plus-one-missing-gemma3",
-    "window-missing-mistral",
-    "scale-embedding-missing-gemma",
-    "block-not-parallel-gpt_neox",
-]
-"""Faults that are no noise in that type; what a wrong ε changes of these models is."""
+FAINT = ("ln-wrong-eps", "rope-wrong-base", "rope-one-base", "gelu-tanh", "gelu-silu", "experts-not-renormalised")
+"""What changes these small models hardly more than that type's noise does, or cannot be told from it by name."""
+HIDDEN = ("softcap-missing-gemma2", "gelu-relu-t5")
+"""The same, of these models alone; the latter is named in the next array."""
+BFLOAT16 = [(f, m) for f, m in PLANTED if f.name not in FAINT and f"{f.name}-{m}" not in HIDDEN]
+UNDECIDED = [(f, m) for f, m in PLANTED if f.name in FAINT and f.name != "gelu-silu"]
 
 
-@pytest.mark.spread(6)
-@pytest.mark.parametrize("name", BFLOAT16)
-def test_a_fault_is_named_and_placed_in_bfloat16(name: str) -> None:
-    """A kernel rounds each value to bfloat16, and its arrays, some of few entries, were widened to float32."""
-    [(fault, model)] = [(f, m) for f, m in PLANTED if f"{f.name}-{m}" == name]
+def narrow(fault: Fault, model: str) -> Any:
+    """What is found of a kernel that rounds each value to bfloat16, its arrays, some of few entries, widened."""
     dump = returned(computed(model, dtype="bfloat16", **fault.options))
-    marked = marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+    return marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+
+
+@pytest.mark.spread(21)
+@pytest.mark.parametrize(("fault", "model"), BFLOAT16, ids=[f"{f.name}-{m}" for f, m in BFLOAT16])
+def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> None:
+    marked = narrow(fault, model)
     step = next(step for step in marked.steps if step.mistake)
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("fault", "model"), UNDECIDED, ids=[f"{f.name}-{m}" for f, m in UNDECIDED])
+def test_what_is_as_faint_as_bfloat16s_noise_gets_no_other_name(fault: Fault, model: str) -> None:
+    assert {step.mistake for step in narrow(fault, model).steps} <= {None, "", fault.name}
 
 
 def test_bfloat16_without_a_fault_is_right() -> None:

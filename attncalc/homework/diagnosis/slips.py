@@ -72,6 +72,8 @@ SLIPS = (
 
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
+FAR = 16
+"""So many times what a stored number may be off makes an entry of a dump the only wrong one."""
 MOST_MISREAD = 200
 """So many entries of operands at most are tried to have been misread."""
 MOST_DIGITS = 4
@@ -100,7 +102,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         if _is_one_of(answer, changes(value, right), value, right):
             return slip
     if answer.dumped:
-        return ENTRY if (~right).sum() == 1 else None
+        return ENTRY if (~right).sum() == 1 and _stands_out(answer, value, right) else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
     if (right & answer.answered).sum() >= LEAST_RIGHT and (~right).sum() == 1:
@@ -108,6 +110,13 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if _last_made_up(answer, value, right):
         return REST
     return INPUT if _misread(key, question, value, base) else None
+
+
+def _stands_out(answer: Answer, value: Array, right: Array) -> bool:
+    """Whether what is wrong is off by far more than its type leaves of sums; a little more says nothing of the rest."""
+    if answer.slack is None:
+        return True
+    return bool((np.abs(answer.value - value) > FAR * answer.slack)[~right].all())
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
