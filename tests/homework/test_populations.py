@@ -24,7 +24,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import BY_HAND, Answer, from_text
 from attncalc.record.verdicts import SOUND, Finding
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Backward, Problem
 
 Array = NDArray[Any]
 Random = np.random.Generator
@@ -34,9 +34,16 @@ SUMS_TO_ONE = {"p", "q", "prior", "probabilities"}
 
 
 @cache
-def marker(name: str, number: int, seed: int) -> Marker | None:
-    """A problem of a calculation, with other numbers for other seeds; None where these have no answer."""
+def marker(name: str, number: int, seed: int, *, backward: bool = False) -> Marker | None:
+    """A problem of a calculation, with other numbers for other seeds; None where these have no answer.
+
+    With `backward` its gradients are asked for; None where they are anyhow.
+    """
     problem = PROBLEMS[name][number]
+    if backward:
+        if problem.backward:
+            return None
+        problem = problem._replace(backward=Backward())
     try:
         return Marker(Key(drawn(problem, np.random.default_rng([seed, number])) if seed else problem))
     except AttncalcError:
@@ -70,12 +77,12 @@ class Case(NamedTuple):
         return self.wanted(finding(self.marker, self.marker.key.result, self.answer))
 
 
-def markers(seeds: int) -> Iterator[tuple[Marker, Random]]:
-    """Problems of every calculation whose result is numbers that a hand may have rounded."""
+def markers(seeds: int, *, backward: bool = False) -> Iterator[tuple[Marker, Random]]:
+    """Problems of every calculation whose result is numbers that a hand may have rounded; of gradients one of each."""
     for seed in range(seeds):
         for name, problems in PROBLEMS.items():
-            for number in range(len(problems)):
-                if (found := marker(name, number, seed)) is not None and is_rounded(found):
+            for number in range(1 if backward else len(problems)):
+                if (found := marker(name, number, seed, backward=backward)) is not None and is_rounded(found):
                     yield found, np.random.default_rng([seed, number, len(name)])
 
 
@@ -223,9 +230,9 @@ LEAST_FOR_TWO = 3
 """Fewer numbers say too little for two mistakes at once, and none are claimed."""
 
 
-def pairs(seeds: int) -> Iterator[Case]:
+def pairs(seeds: int, *, backward: bool = False) -> Iterator[Case]:
     """Two mistakes at once, each of which is seen beside the other."""
-    for found, random in markers(seeds):
+    for found, random in markers(seeds, backward=backward):
         wrong = found.key.wrong
         if right(found).size < LEAST_FOR_TWO:
             continue
@@ -292,6 +299,7 @@ POPULATIONS = {
     "nonsense": Population(nonsense, 0.995, 1),
     "single mistakes": Population(singles, 0.98, 1),
     "pairs of mistakes": Population(pairs, 0.96, 1),
+    "pairs of mistakes in gradients": Population(partial(pairs, backward=True), 0.96, 1),
 }
 """What is held; of one cell off 0.99 is wanted, and 98.8 to 99.0 % are refused, seed by seed.
 

@@ -189,9 +189,12 @@ def _pairs(key: Key, question: Question) -> Iterator[Solution]:
 
 
 def _gap(key: Key, question: Question) -> list[StepKey]:
-    """The steps that are made between the writer's own ones and this one."""
+    """The steps that are made between the writer's own ones and this one.
+
+    A gradient is made of the forward pass too, also of steps whose values it does not take.
+    """
     seen: set[Node] = set()
-    stack = [key.nodes[question.step]]
+    stack = list(filter(None, (key.nodes[question.step], key.solutions.differentiated)))
     while stack:
         node = stack.pop()
         if node not in seen:

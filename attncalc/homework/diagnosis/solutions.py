@@ -79,6 +79,7 @@ class Solutions:
         self._asked = frozenset(self.right.steps.values())
         result = self._forward[()].roots[0]
         assert result is not None, "the right solution has a result"
+        self.differentiated = result if problem.backward else None  # the forward pass, as it should be
         is_step = problem.backward is None and written.loop is not None
         self.result: StepKey = result.key if is_step else written.outputs[0].key
 
