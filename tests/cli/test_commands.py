@@ -140,7 +140,7 @@ class TestACommandForItsWords:
 
 
 def test_the_version_is_that_of_the_installed_package(run: Run) -> None:
-    assert re.fullmatch(r"attncalc (\d+\.\d+\.\d+|, not installed.*)\n", stdout(run, "--version"))
+    assert re.fullmatch(r"attncalc (\d+\.\d+\.\d+(rc\d+)?|, not installed.*)\n", stdout(run, "--version"))
 
 
 class TestList:
