@@ -101,10 +101,10 @@ def _read_again(f: Any, merges: int) -> bool:
     "section 3.2 and algorithm 1; Gage 1994, A New Algorithm for Data Compression",
     exercise=Exercise(
         one_of=(
-            {"corpus": "hug:10 pug:5 pun:12 bun:4 hugs:5", "merges": 3, "encode": "bugs"},
-            {"corpus": "cat:4 cats:3 rat:6 sat:2", "merges": 2, "encode": "rats"},
-            {"corpus": "low:5 lower:2 slow:4", "merges": 2, "encode": "slower"},
-            {"corpus": "tin:3 tint:4 hint:6", "merges": 2, "encode": "thin"},
+            {"corpus": "hug:8 bum:5 gum:4 hum:9", "merges": 3, "encode": "hum hug"},
+            {"corpus": "tin:5 into:8 thin:9 tint:8", "merges": 3, "encode": "hint tint"},
+            {"corpus": "pant:5 span:5 ant:7 snap:3", "merges": 3, "encode": "ant pant"},
+            {"corpus": "into:6 hint:4 nit:5 tin:8", "merges": 3, "encode": "tint tin"},
         )
     ),
 )

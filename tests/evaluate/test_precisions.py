@@ -100,7 +100,9 @@ def test_every_step_is_held_by_the_type_and_tells_its_drift(name: str, dtype: st
             if step.value.dtype.kind == "f":
                 assert step.value.dtype == CARRIER
                 finite = step.value[~np.isinf(step.value)]  # what masks is infinite in a type without, too
-                np.testing.assert_array_equal(finite, held(finite, dtype), err_msg=step.key)
+                # ids stand for words: they are places, which no type rounds
+                due = np.rint(finite) if step.names else held(finite, dtype)
+                np.testing.assert_array_equal(finite, due, err_msg=step.key)
             assert step.drift is not None or step.key not in wide, step.key  # a loop may end later
 
 
