@@ -73,7 +73,7 @@ SLIPS = (
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
 FAR = 16
-"""So many times what a stored number may be off makes an entry of a dump the only wrong one."""
+"""So many times what a stored number may be off is too much to be noise, so that a slip may be behind it."""
 MOST_MISREAD = 200
 """So many entries of operands at most are tried to have been misread."""
 MOST_DIGITS = 4
@@ -98,11 +98,13 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         return PERCENT
     if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
         return None
+    if not _stands_out(answer, value, right):
+        return None
     for slip, changes in _CHANGES.items():
         if _is_one_of(answer, changes(value, right), value, right):
             return slip
     if answer.dumped:
-        return ENTRY if (~right).sum() == 1 and _stands_out(answer, value, right) else None
+        return ENTRY if (~right).sum() == 1 else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
     if (right & answer.answered).sum() >= LEAST_RIGHT and (~right).sum() == 1:
@@ -113,10 +115,10 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
 
 
 def _stands_out(answer: Answer, value: Array, right: Array) -> bool:
-    """Whether what is wrong is off by far more than its type leaves of sums; a little more says nothing of the rest."""
+    """Whether some entry is off by far more than its type leaves of sums: a little more tells of no slip."""
     if answer.slack is None:
         return True
-    return bool((np.abs(answer.value - value) > FAR * answer.slack)[~right].all())
+    return bool((np.abs(answer.value - value) > FAR * answer.slack)[~right].any())
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
