@@ -192,6 +192,7 @@ def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> No
     marked = narrow(fault, model)
     step = next(step for step in marked.steps if step.mistake)
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
+    assert {step.mistake for step in marked.steps if step.mistake} == {fault.name}
 
 
 @pytest.mark.thorough

@@ -35,6 +35,8 @@ ROUGHLY = 0.1
 """So far, relative to the largest, entries may lie from those of a value that is worth comparing whole."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
+FAR = 16
+"""So many times what a stored number may be off is too much to be noise, so that a slip may be behind it."""
 
 
 def fits(answer: Answer, value: Array) -> Array:
@@ -54,6 +56,13 @@ def is_right(answer: Answer, value: Array) -> bool:
     """Whether every entry is right as it is written; here 0.000 is right for any number below 0.0005."""
     zeros = not answer.informative and answer.value.size <= BY_HAND and bool(answer.enough.all())
     return bool(((_within_digits if zeros else fits)(answer, value) | ~answer.answered).all())
+
+
+def stands_out(answer: Answer, value: Array, times: float = FAR) -> bool:
+    """Whether some entry is off by so many times what its type leaves of sums; a little more tells of no cause."""
+    if answer.slack is None or answer.shape != value.shape:
+        return True
+    return bool((np.abs(answer.value - value) > times * answer.slack)[~fits(answer, value)].any())
 
 
 def nearly(answer: Answer, value: Array) -> Array:

@@ -25,6 +25,7 @@ from attncalc.homework.diagnosis.comparing import (
     largest,
     nearly,
     odds,
+    stands_out,
 )
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
@@ -46,6 +47,8 @@ MOST_PAIRS = 2000
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED = "heads-permuted"
+BEHIND = 4
+"""Behind a mistake, so many times what its type leaves of sums tell of another one."""
 FAR = 30
 """Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
 
@@ -57,24 +60,27 @@ class Candidate(NamedTuple):
     solution: Solution
 
 
-def explanations(key: Key, question: Question, *, as_written: bool = False) -> Iterator[list[Explanation]]:
+def explanations(
+    key: Key, question: Question, *, as_written: bool = False, beside: Explanation = ()
+) -> Iterator[list[Explanation]]:
     """What would explain an answer, likelier explanations first; those that explain it equally well together.
 
-    `as_written` is for one mistake without any rounding on the way, and no more.
+    `as_written` is for one mistake without any rounding on the way, and no more. In a dump, two at once
+    are not looked for behind a mistake that was named, which is to be mended first, nor in what is hardly noticeable.
     """
     singles = _candidates(question, key.wrong)
     singles.sort(key=lambda single: -_place(key, single.mistakes))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
         for base in question.bases:
-            yield nearest_to(key, question, singles, base)
+            yield nearest_to(key, question, singles, base, beside)
         if as_written:
             return
         yield _heads_permuted(key, question)
         in_heads = _in_some_heads(key, question, singles)
         for base in question.bases:
-            yield nearest_to(key, question, in_heads, base)
-        if key.is_small(question.step):
+            yield nearest_to(key, question, in_heads, base, beside)
+        if key.is_small(question.step) and not beside and stands_out(question.answer, question.expected):
             pairs = _candidates(question, _pairs(key, question))
             for base in question.bases:
                 yield nearest_to(key, question, pairs, base)
@@ -254,13 +260,17 @@ def _matching_rounded(
     return _likelier(found)
 
 
-def nearest_to(key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None) -> list[Explanation]:
-    """The candidates that a dump is nearest to."""
+def nearest_to(
+    key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
+) -> list[Explanation]:
+    """The candidates that a dump is nearest to; behind a mistake the noise adds up, and another one must stand out."""
     from attncalc.homework.diagnosis.dumps import nearest  # a door: few answers are dumps
 
     candidates = _open_to(key, candidates, own)
-    nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
     against = _without_mistake(key, question, own)
+    if beside and not stands_out(question.answer, against, BEHIND):
+        candidates = [candidate for candidate in candidates if {*candidate.mistakes} <= {*beside}]
+    nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
     return _likelier([candidates[number] for number in nearest(key, question, nodes, own, against)])
 
 

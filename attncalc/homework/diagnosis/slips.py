@@ -16,7 +16,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate, is_given
-from attncalc.homework.diagnosis.comparing import comes_out, fits, fitting, may_fit, odds
+from attncalc.homework.diagnosis.comparing import comes_out, fits, fitting, may_fit, odds, stands_out
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import LEAST_FIGURES, Answer
@@ -72,8 +72,6 @@ SLIPS = (
 
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
-FAR = 16
-"""So many times what a stored number may be off is too much to be noise, so that a slip may be behind it."""
 MOST_MISREAD = 200
 """So many entries of operands at most are tried to have been misread."""
 MOST_DIGITS = 4
@@ -98,7 +96,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         return PERCENT
     if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
         return None
-    if not _stands_out(answer, value, right):
+    if not stands_out(answer, value):
         return None
     for slip, changes in _CHANGES.items():
         if _is_one_of(answer, changes(value, right), value, right):
@@ -112,13 +110,6 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if _last_made_up(answer, value, right):
         return REST
     return INPUT if _misread(key, question, value, base) else None
-
-
-def _stands_out(answer: Answer, value: Array, right: Array) -> bool:
-    """Whether some entry is off by far more than its type leaves of sums: a little more tells of no slip."""
-    if answer.slack is None:
-        return True
-    return bool((np.abs(answer.value - value) > FAR * answer.slack)[~right].any())
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:

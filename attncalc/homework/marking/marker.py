@@ -308,7 +308,7 @@ class _Sheet:
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
         """Whether known mistakes explain a step; they are named once the whole sheet is judged."""
-        for found in explanations(self.key, question, as_written=as_written):
+        for found in explanations(self.key, question, as_written=as_written, beside=self.made):
             if found:
                 self.explained[question.step] = found
                 self.made = tuple(dict.fromkeys((*self.made, *found[0])))
