@@ -15,8 +15,7 @@ from attncalc.language.graph import Node, as_node, group, output, step
 from attncalc.language.ops import (
     absolute,
     concat,
-    floor,
-    logarithm,
+    exponent,
     maximum,
     minimum,
     outer,
@@ -52,6 +51,8 @@ ABOUT = {
     "small. Below the smallest normal number they draw no nearer, and 0 is one of them.",
     "power": "A scale of eight bits holds powers of 2 alone, which multiply without rounding anything. The largest "
     "entry of the block may then lie beyond the largest code, and is cut off there.",
+    "eight_bits": "Stored is the exponent and 127, from 0 to 254. A block of zeros has no exponent and gets the least "
+    "scale, 2^−127, as in torchao; its codes are 0 whatever the scale is.",
     "product": "Codes are narrow, and multiplied and added up exactly, in wider numbers. The scales are the same all "
     "along the axis that is summed, so that they come behind the sum: two factors for each entry.",
 }
@@ -154,10 +155,9 @@ def _quantised(x: Node, kind: str, per: str | None, zero_point: bool) -> tuple[N
         return _shifted(x, 2 * grid.most + 1, per)
     size = step("largest", _reduced(absolute(x), per), "the size of the largest entry, whatever its sign")
     if kind == BLOCKS:
-        exponent = floor(logarithm(size, 2)) - 2
-        scale = step(
-            "scale", as_node(2) ** exponent, "a power of two, that of the largest code taken out", about=ABOUT["power"]
-        )
+        why = "the power of 2 in the largest entry, that of the largest code taken out"
+        power = step("exponent", in_eight_bits(exponent(size) - 2), why, about=ABOUT["eight_bits"])
+        scale = step("scale", as_node(2) ** power, "a power of two: it rounds nothing", about=ABOUT["power"])
     else:
         scale = step("scale", size / grid.most, "so that the largest entry gets the last code", about=ABOUT["scale"])
     scaled = step("scaled", ratio(x, scale), "in steps of the scale")
@@ -165,15 +165,18 @@ def _quantised(x: Node, kind: str, per: str | None, zero_point: bool) -> tuple[N
         codes = step("codes", rounded(scaled), "the nearest whole number, the even one of two as near")
     else:
         smallest = as_node(2) ** grid.least
-        exponent = floor(logarithm(maximum(absolute(scaled), smallest), 2)) - grid.bits
-        spacing = step(
-            "spacing", as_node(2) ** exponent, "how far its neighbours are apart there", about=ABOUT["spacing"]
-        )
+        apart = as_node(2) ** (exponent(maximum(absolute(scaled), smallest)) - grid.bits)
+        spacing = step("spacing", apart, "how far its neighbours are apart there", about=ABOUT["spacing"])
         near = rounded(scaled / spacing) * spacing
         if kind == BLOCKS:
             near = maximum(as_node(-grid.most), minimum(near, grid.most))
         codes = step("codes", near, "the nearest number that the type has, the even one of two as near")
     return codes, scale, step("dequantised", codes * scale, "what the code stands for")
+
+
+def in_eight_bits(power: Node) -> Node:
+    """The nearest exponent that a scale of eight bits can have, E8M0 with a bias of 127; 255 is no number."""
+    return maximum(as_node(-127), minimum(power, 127))
 
 
 def _shifted(x: Node, last: int, per: str | None) -> tuple[Node, Node, Node]:

@@ -168,6 +168,11 @@ def floor(x: Any) -> Any:
     return sympy.floor(x)
 
 
+def exponent(x: Any) -> Any:
+    """The exponent of the largest power of 2 that is not above x; −∞ for 0."""
+    return -sympy.oo if x == 0 else floor(sympy.log(x, 2))
+
+
 def at_most(x: Any, y: Any) -> bool:
     """x ≤ y: told by their digits, and by SymPy where they are equal, as far as these tell."""
     side = _side(x, y)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from attncalc.calculations.quantisation import GRIDS
+from collections.abc import Callable
+
+from attncalc.calculations.quantisation import BLOCKS, GRIDS, in_eight_bits
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
-from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import absolute, floor, logarithm, ratio, rounded, sign
+from attncalc.language.graph import Node
+from attncalc.language.ops import absolute, exponent, floor, logarithm, ratio, rounded, sign
 
 
 def _whole_codes(s: Scope) -> Node:
@@ -32,20 +34,25 @@ def _one_code_more(s: Scope) -> Node:
     return size / (most + 1)
 
 
-def _power(s: Scope) -> tuple[Node, Node]:
-    if s.options["kind"] != "mxfp4":
-        raise NotThere("mxfp4")
-    return as_node(2), s.largest
+def _of_blocks(power: Callable[[Node], Node]) -> Callable[[Scope], Node]:
+    """The exponent of a block's scale, from the size of its largest entry."""
+
+    def rule(s: Scope) -> Node:
+        if s.options["kind"] != BLOCKS:
+            raise NotThere(BLOCKS)
+        return in_eight_bits(power(s.largest))
+
+    return rule
 
 
-def _divided_first(s: Scope) -> Node:
-    two, size = _power(s)
-    return two ** floor(logarithm(size / 6, 2))
+def _ceiling(x: Node) -> Node:
+    return -floor(-logarithm(x, 2))
 
 
-def _ceiling(s: Scope) -> Node:
-    two, size = _power(s)
-    return two ** -floor(-logarithm(size, 2))
+def _no_power(s: Scope) -> Node:
+    if s.options["kind"] != BLOCKS:
+        raise NotThere(BLOCKS)
+    return s.largest / GRIDS[BLOCKS].most
 
 
 def _signed(s: Scope) -> Node:
@@ -75,6 +82,8 @@ def _kept(s: Scope) -> Node:
 RANGE = "Which entry gets the last code?"
 NEAREST = "Which code is nearest?"
 ONE_OF_TWO = "Which of two codes is taken that are as near?"
+
+POWERS = "Which power of 2 is in the largest entry, and which in the largest code?"
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "quantize": (
@@ -120,19 +129,53 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         # vllm's pull request 43557: ⌊log₂(a/6)⌋ is not ⌊log₂ a⌋ − 2
         wrong(
             "quantize-mx-divided-first",
-            "scale",
-            _divided_first,
+            "exponent",
+            _of_blocks(lambda size: exponent(size / 6)),
             says="divided by 6 before the exponent is taken",
-            hint="Which power of 2 is in the largest entry, and which in the largest code?",
+            hint=POWERS,
+            kind="convention",
+        ),
+        # aiter's pull request 3212, as NVIDIA has it: no entry is cut off, and small ones lose a bit
+        wrong(
+            "quantize-mx-divided-and-up",
+            "exponent",
+            _of_blocks(lambda size: _ceiling(size / 6)),
+            says="divided by 6 before the exponent is taken, which is rounded up",
+            hint=POWERS,
+            kind="convention",
+        ),
+        # torchao's pull request 516 names it CEIL, beside the specification's FLOOR
+        wrong(
+            "quantize-mx-rounded-up",
+            "exponent",
+            _of_blocks(lambda size: _ceiling(size) - 2),
+            says="the exponent is rounded up",
+            hint=POWERS,
             kind="convention",
         ),
         # mase's pull request 321: the exponent rounded up, and nothing taken out of it
         wrong(
             "quantize-mx-ceiling",
-            "scale",
-            _ceiling,
+            "exponent",
+            _of_blocks(_ceiling),
             says="the exponent is rounded up, and nothing taken out of it",
-            hint="Which power of 2 is in the largest entry, and which in the largest code?",
+            hint=POWERS,
+        ),
+        # vllm's pull request 53110: the largest entry becomes 1, and small ones are lost
+        wrong(
+            "quantize-mx-code-forgotten",
+            "exponent",
+            _of_blocks(exponent),
+            says="nothing is taken out for the largest code",
+            hint=POWERS,
+        ),
+        # the rule of int8 and of nvfp4, whose scales are no powers of 2
+        wrong(
+            "quantize-mx-no-power",
+            "scale",
+            _no_power,
+            says="largest / 6, which is no power of 2",
+            hint="Which numbers can a scale be that is stored as an exponent?",
         ),
         # llm-awq's issue 193 and tflite-micro's 2327: a range on one side of 0
         wrong(

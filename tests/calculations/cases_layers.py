@@ -192,7 +192,7 @@ def later() -> str:
 
 AWAY = "largest scale scaled codes dequantised"
 CODED = f"{AWAY} error"
-SPACED = AWAY.replace("codes", "spacing codes")
+SPACED = AWAY.replace("codes", "spacing codes").replace("scale ", "exponent scale ")
 AWAY_W, SPACED_W = (steps.removesuffix(" dequantised") for steps in (AWAY, SPACED))
 
 LAYERS: dict[str, Expected] = {

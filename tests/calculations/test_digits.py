@@ -158,3 +158,22 @@ def test_far_positions_turn_by_their_own_angle(start: int) -> None:
 def test_the_length_of_what_is_projected_on_does_not_matter(size: float) -> None:
     a, b = np.array([1.0, 2.0, -3.0]), np.array([2.0, 0.5, 1.0])
     np.testing.assert_allclose(ac.project(a, size * b).result, ac.project(a, b).result, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("largest", "scale"),
+    [
+        (8, 2),
+        (np.nextafter(8, 0), 1),  # its logarithm to base 2 rounds to 3
+        (np.nextafter(8, 9), 2),
+        (2**-125, 2**-127),
+        (np.nextafter(2**-125, 0), 2**-127),  # the least scale that eight bits hold
+        (0, 2**-127),
+        (2**129, 2**127),
+        (2**140, 2**127),  # the largest
+    ],
+)
+def test_the_scale_of_a_block_is_a_power_of_2_in_eight_bits(largest: float, scale: float) -> None:
+    trace = ac.quantize([[largest, 0.0]], kind="mxfp4")
+    assert trace["scale"] == [scale]
+    assert abs(trace["codes"]).max() == min(6, round(largest / scale))

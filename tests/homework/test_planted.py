@@ -296,7 +296,8 @@ CATALOGUE = """
     speculative-ratio-inverted speculative-kept-by-target speculative-not-cut speculative-draft-uncooled
     speculative-kept-behind speculative-first-alone speculative-one-row-on
     quantize-not-scaled-back quantize-scale-multiplied quantize-truncated quantize-half-away quantize-one-code-more
-    quantize-signed-range quantize-mx-divided-first quantize-mx-ceiling quantize-range-without-0
+    quantize-signed-range quantize-mx-divided-first quantize-mx-divided-and-up quantize-mx-rounded-up
+    quantize-mx-ceiling quantize-mx-code-forgotten quantize-mx-no-power quantize-range-without-0
     quantize-zero-point-kept quantize-zero-point-sign quantize-per-tensor quantize-scale-of-x-alone
     lora-no-scale lora-alpha-alone lora-root lora-no-base lora-merged-twice
     clip-one-way clip-not-normalised clip-temperature-multiplied clip-no-temperature clip-sum

@@ -562,8 +562,8 @@ def nearest(number: float, kind: str) -> float:
 def quantised(x: Matrix, scaled_alike: Sequence[Sequence[tuple[int, int]]], kind: str) -> Values:
     """Codes by absmax, of each set of places that have one scale."""
     largest = [max(abs(x[i][j]) for i, j in places) for places in scaled_alike]
-    power = kind == "mxfp4"
-    scales = [2.0 ** (math.floor(math.log2(e)) - 2) if power else e / CODES[kind][-1] for e in largest]
+    powers = [max((k for k in range(-127, 128) if 4 * 2.0**k <= e), default=-127) for e in largest]
+    scales = [2.0**k for k in powers] if kind == "mxfp4" else [e / CODES[kind][-1] for e in largest]
     scaled = [[0.0] * len(x[0]) for _ in x]
     for places, scale in zip(scaled_alike, scales, strict=True):
         for i, j in places:
@@ -573,7 +573,8 @@ def quantised(x: Matrix, scaled_alike: Sequence[Sequence[tuple[int, int]]], kind
     for places, scale in zip(scaled_alike, scales, strict=True):
         for i, j in places:
             back[i][j] = codes[i][j] * scale
-    return {"largest": largest, "scale": scales, "scaled": scaled, "codes": codes, "dequantised": back}
+    found: Values = {"largest": largest, "scale": scales, "scaled": scaled, "codes": codes, "dequantised": back}
+    return found | ({"exponent": powers} if kind == "mxfp4" else {})
 
 
 def shifted(x: Matrix, rows: bool, last: int) -> Values:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # the families, as the door below hands them out
 
 ROWS = {
     "basics": "add constant constants div exp identity index input log mul neg pow random_normal size sqrt step sub",
-    "choices": "abs and equal first_maximum floor held held_or_0 less less_equal maximum minimum not peak ranking "
-    "round sign where",
+    "choices": "abs and equal exponent first_maximum floor held held_or_0 less less_equal maximum minimum not peak "
+    "ranking round sign where",
     "curves": "arccos cos cubable elu erf one_plus_erf sigmoid sin softplus tan tanh",
     "linear": "inverse matmul outer solve transpose",
     "lookups": "bucket collect factorial log_factorial lookup one_hot select stack take whole",
@@ -45,7 +45,8 @@ FUNCTIONS = {
     "basics": "absolute affine angle_between arccos beside concat cosine_ratio exp index inverse keep_where log "
     "log_share log_sum_exp logarithm mean outer over_all per pi power random_normal ratio rename repeat "
     "root_of_mean root_of_sum sign softmax softmax_slopes solve spread sqrt tanh total weigh",
-    "choices": "compare_equal first_maximum floor held held_or_0 logical_not maximum minimum peak ranking rounded",
+    "choices": "compare_equal exponent first_maximum floor held held_or_0 logical_not maximum minimum peak ranking "
+    "rounded",
     "curves": "cos cubable elu erf one_plus_erf sigmoid sin softplus tan",
     "lookups": "bucket factorial log_factorial lookup one_hot select stack take whole",
     "moves": "merge reread split",

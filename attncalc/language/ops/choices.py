@@ -12,7 +12,18 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, together
 from attncalc.language.graph import Node, Number, as_node
 from attncalc.language.kernels import either, is_exact
-from attncalc.language.ops.basics import along, beside, entrywise, function, keep_where, moved, pick, row, sign
+from attncalc.language.ops.basics import (
+    along,
+    beside,
+    entrywise,
+    function,
+    keep_where,
+    logarithm,
+    moved,
+    pick,
+    row,
+    sign,
+)
 from attncalc.language.ops.basics import row as elementwise
 from attncalc.language.ops.sums import axis_of, drop, keep, named, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
@@ -51,6 +62,11 @@ def rounded(x: Node) -> Node:
 def floor(x: Node) -> Node:
     """The largest whole number that is not above x."""
     return Node("floor", x)
+
+
+def exponent(x: Node) -> Node:
+    """The exponent of the largest power of 2 that is not above x, which is no less than 0; −∞ for 0."""
+    return Node("exponent", x)
 
 
 def _masks(node: Node) -> bool:
@@ -100,16 +116,31 @@ def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float
     return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, **told)
 
 
+_FLAT = "it is flat but for its jumps; training hands the gradient straight through it"
+
+
 def _to_whole(kernel: Any, name: str) -> Op:
     """The row of a function that makes whole numbers."""
-    why = "it is flat but for its jumps; training hands the gradient straight through it"
     template = rf"\operatorname{{{{{name}}}}}({{0}})"
-    return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=why)
+    return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT)
+
+
+def _exponent(x: Array) -> Array:
+    return np.where(x == 0, -np.inf, np.frexp(x)[1] - 1).astype(x.dtype)  # log2 rounds 8·(1 − ε) up to 3
 
 
 OPS |= {
     "round": _to_whole(either(np.rint, "nearest_whole"), "round"),
     "floor": _to_whole(either(np.floor, "floor"), "floor"),
+    "exponent": row(
+        either(_exponent, "exponent"),
+        "floor(log₂({0}))",
+        r"\operatorname{{floor}}(\log_{{2}}({0}))",
+        lambda node, at, look: Form("floor", (Form("log₂", (pick(node, 0, at),)),)),
+        rounds=False,
+        no_gradient=_FLAT,
+        body=lambda node, x: floor(logarithm(x, 2)),
+    ),
     "abs": row(
         np.abs,
         "|{0}|",
