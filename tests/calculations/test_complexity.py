@@ -100,8 +100,9 @@ def test_what_the_processor_waits_for(options: dict[str, Any], bound: str) -> No
     assert (found["arithmetic_intensity"] >= found["ridge"]) == (bound == "compute")
 
 
-# Published counts: those of the modules of transformers 5.23.0 made on torch's meta device, by the published
-# configurations, and of the paper's two models by hand: 4·d² an attention, 2·d·f + d + f a network, 2·d a norm.
+# Published counts: those of the modules of transformers 5.24.0 made on torch's meta device, by the published
+# configurations (.ci/parameters), and of the paper's two models by hand: 4·d² an attention, 2·d·f + d + f a network,
+# 2·d a norm.
 PARAMETERS = {
     "transformer-base": 6 * (12 * 512**2 + 2 * (2 * 512 * 2048 + 2048 + 512) + 5 * 2 * 512) + 37000 * 512,
     "transformer-big": 6 * (12 * 1024**2 + 2 * (2 * 1024 * 4096 + 4096 + 1024) + 5 * 2 * 1024) + 37000 * 1024,
