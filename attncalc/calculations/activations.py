@@ -154,7 +154,7 @@ def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         "tanh(x) is 2·σ(2x) − 1": lambda f, x: same(f(x, kind="tanh"), 2 * f(2 * x, kind="sigmoid").result - 1),
     },
     pictures=_bent,
-    reference="Hendrycks and Gimpel 2016, Gaussian Error Linear Units; all as in torch.nn.functional",
+    reference="Hendrycks and Gimpel 2016, Gaussian Error Linear Units, section 2; all as in torch.nn.functional",
 )
 def activation(
     x: Annotated[Node, "any numbers: the function is applied to each"],

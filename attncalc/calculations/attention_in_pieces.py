@@ -84,7 +84,7 @@ ABOUT = {
     laws={"the rows are those of causal attention": lambda f, q, k, v: same(f(q, k, v)["largest_difference"], 0)},
     remarks=fully_masked,
     pictures=("weights",),
-    reference="Shazeer 2019, section 2.4.1",
+    reference="Shazeer 2019, Fast Transformer Decoding: One Write-Head is All You Need, section 2.4",
 )
 def kv_cache(
     Q: Queries = None,
@@ -170,7 +170,8 @@ def _saw_nothing(trace: Trace) -> Iterator[str]:
             f(q, *shuffled(k, v)), f(q, k, v)
         ),
     },
-    reference="Dao et al. 2022, FlashAttention, section 3.1; Milakov and Gimelshein 2018",
+    reference="Dao et al. 2022, FlashAttention, section 3.1; Milakov and Gimelshein 2018, Online normalizer "
+    "calculation for softmax, algorithm 3",
 )
 def flash(
     Q: Queries = None,

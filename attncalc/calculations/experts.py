@@ -101,7 +101,7 @@ def _dropped(trace: Trace) -> Iterator[str]:
     },
     pictures=("gates",),
     reference="Shazeer et al. 2017, eq. 1 and 3–5; Fedus, Zoph and Shazeer 2022, Switch Transformers, eq. 4–6; "
-    "Jiang et al. 2024, Mixtral of Experts, section 2.1; Dai et al. 2024, DeepSeekMoE; "
+    "Jiang et al. 2024, Mixtral of Experts, section 2.1; Dai et al. 2024, DeepSeekMoE, eq. 9–11; "
     "groups and correction: DeepSeek-AI 2024, DeepSeek-V3, eq. 12–16, as in transformers",
     exercise=Exercise(sizes={"e": 3}),
 )

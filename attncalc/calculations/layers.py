@@ -62,7 +62,7 @@ def bent(hidden: Node, linear: Callable[[], Node] | None, activation: str) -> No
             f(x[:1], w1, b1, w2, b2), f(x, w1, b1, w2, b2).result[:1]
         )
     },
-    reference="Vaswani et al. 2017, eq. 2; Shazeer 2020, GLU Variants Improve Transformer",
+    reference="Vaswani et al. 2017, eq. 2; Shazeer 2020, GLU Variants Improve Transformer, eq. 5 and 6",
 )
 def ffn(
     X: Annotated[Node, "the tokens, one a row"],
@@ -141,7 +141,7 @@ def lora(
     x="n d",
     f="n d",
     laws={"a sublayer whose output is 0 changes nothing": lambda f, x: same(f(x, 0 * x), x)},
-    reference="He et al. 2015, Deep Residual Learning; Vaswani et al. 2017, section 3.1",
+    reference="He et al. 2015, Deep Residual Learning, eq. 1; Vaswani et al. 2017, section 3.1",
 )
 def residual(
     X: Annotated[Node, "the input of the sublayer"],

@@ -132,7 +132,8 @@ class Sight(NamedTuple):
             f(x, wq, wk, wv, wo)["weights"].sum(-1), 1
         ),
     },
-    reference=f"{VASWANI}, section 3.2.2; torch.nn.MultiheadAttention with its weights transposed",
+    reference=f"{VASWANI}, section 3.2.2; fewer key heads: Ainslie et al. 2023, GQA, section 2.2; "
+    "torch.nn.MultiheadAttention with its weights transposed",
     exercise=Exercise(sizes={"d_model": 5, "d_out": 3}, at_hard={"causal": True}),
 )
 def multihead(

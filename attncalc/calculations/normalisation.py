@@ -57,7 +57,7 @@ def normed(X: Node, name: str, weights: Mapping[str, Node | None], style: Style)
         "each row has variance 1 (ε = 0)": lambda f, x: same(f(x, eps=0).result.var(-1), 1),
     },
     pictures=("x", "normalized"),
-    reference="Ba, Kiros and Hinton 2016, Layer Normalization; as torch.nn.LayerNorm",
+    reference="Ba, Kiros and Hinton 2016, Layer Normalization, eq. 3; as torch.nn.LayerNorm",
 )
 def layernorm(
     X: Annotated[Node, "the tokens, one a row"],
@@ -85,7 +85,7 @@ def layernorm(
             f(c * x + c, eps=0), f(x, eps=0)
         ),
     },
-    reference="Ioffe and Szegedy 2015, Batch Normalization; as torch.nn.BatchNorm1d",
+    reference="Ioffe and Szegedy 2015, Batch Normalization, algorithm 1; as torch.nn.BatchNorm1d",
     exercise=Exercise(one_of=({"eps": 0.1},)),
 )
 def batchnorm(
@@ -171,7 +171,7 @@ def _standardised(X: Node, over: str, eps: float, what: str) -> Node:
         "each row has mean square 1 (ε = 0)": lambda f, x: same((f(x, eps=0).result ** 2).mean(-1), 1),
     },
     pictures=("x", "normalized"),
-    reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm",
+    reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization, eq. 4; as torch.nn.RMSNorm",
 )
 def rmsnorm(
     X: Annotated[Node, "the tokens, one a row"],

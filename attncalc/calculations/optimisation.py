@@ -241,7 +241,9 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
             f(gradients, start, kind="adamw", weight_decay=0), f(gradients, start, kind="adam")
         ),
     },
-    reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
+    reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019, Decoupled Weight Decay "
+    "Regularization, algorithm 2 (adamw); Duchi et al. 2011, Adaptive Subgradient Methods, figure 1 (adagrad); "
+    "Tieleman and Hinton 2012, lecture 6.5 (rmsprop); "
     "Chen et al. 2023, Symbolic Discovery of Optimization Algorithms, algorithm 2 (lion); "
     "Jordan et al. 2024, Muon, and the code of zeropower_via_newtonschulz5 (muon); numbers as torch.optim's",
     pictures=_way,

@@ -29,7 +29,7 @@ def _alibi_bias(slopes: Node, distances: Node) -> Node:
         "the bias depends only on i − j": lambda f, heads, n: alike_along_diagonals(f(heads=heads, n=n)),
         "it never adds to a score": lambda f, heads, n: at_most(f(heads=heads, n=n), 0),
     },
-    reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code",
+    reference="Press, Smith and Lewis 2022, Train Short, Test Long, section 3; slopes as in the paper's code",
     exercise=Exercise(one_of=tuple({"heads": heads, "n": n} for heads in (2, 4, 8) for n in (3, 4))),
 )
 def alibi(

@@ -158,7 +158,7 @@ def _log_softmax(x: Node, over: str) -> Node:
         "bits are nats over ln 2": lambda f, p: same(f(shares(p), base=2), f(shares(p)).result / np.log(2)),
     },
     pictures=("p", "terms"),
-    reference="Shannon 1948, A Mathematical Theory of Communication",
+    reference="Shannon 1948, A Mathematical Theory of Communication, section 6",
 )
 def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Node:
     """How uncertain a distribution is: the average surprise of its outcomes.

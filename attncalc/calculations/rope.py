@@ -67,7 +67,9 @@ def _turned(trace: Trace) -> Iterator[Picture]:
         "position 0 is not rotated": lambda f, x: same(f(x).result[0], x[0]),
     },
     pictures=_turning,
-    reference="Su et al. 2021, RoFormer, eq. 15 and 34; scalings as in Hugging Face transformers, modeling_rope_utils",
+    reference="Su et al. 2021, RoFormer, eq. 15 and 34; linear: Chen et al. 2023, Position Interpolation, eq. 4; ntk "
+    "and yarn: Peng et al. 2024, YaRN, eq. 16, 20 and 22; scalings as in Hugging Face transformers, "
+    "modeling_rope_utils",
     exercise=Exercise(one_of=({"properties": False},)),
 )
 def rope(

@@ -52,8 +52,9 @@ TURNS = 50
         "the best one alone is greedy": lambda f, logits: same(f(logits, top_k=1), f(logits, greedy=True)),
         "what is left sums to 1": lambda f, logits: same(f(logits, top_p=0.7, min_p=0.1)["shares"].sum(), 1),
     },
-    reference="Holtzman et al. 2020, The Curious Case of Neural Text Degeneration, eq. 2 (top-p); Fan et al. 2018 "
-    "(top-k); Nguyen et al. 2024 (min-p); Keskar et al. 2019, CTRL, eq. 1 (repetition penalty)",
+    reference="Holtzman et al. 2020, The Curious Case of Neural Text Degeneration, eq. 2 (top-p); Fan et al. 2018, "
+    "Hierarchical Neural Story Generation (top-k); Nguyen et al. 2024, Turning Up the Heat (min-p); Keskar et al. "
+    "2019, CTRL, section 4.1 (repetition penalty)",
     exercise=Exercise(sizes={"V": 5}, one_of=({"top_k": 3, "top_p": 0.9, "seed": 1}, {"top_p": 0.8, "seed": 2})),
 )
 def sampling(
@@ -194,7 +195,7 @@ def _as_the_target_alone(f: Any, target: Array, draft: Array) -> bool:
     exercise=Exercise(sizes={"V": 4}, one_of=({"seed": 1}, {"seed": 2}, {"seed": 5})),
 )
 def speculative(
-    target: Annotated[Node, "the large model's scores, a row for each drafted token and one for what follows"],
+    target: Annotated[Node, "the large model's scores, n + 1 rows: one for each drafted token, one for what follows"],
     draft: Annotated[Node, "the small model's scores, a row for each token that it drafted"],
     tokens: Annotated[Node, "the tokens that it drafted"],
     *,

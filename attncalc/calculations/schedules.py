@@ -53,8 +53,8 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         ),
     },
     pictures=_climb_and_descent,
-    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR "
-    "(cosine); Hu et al. 2024, MiniCPM, section 4 (wsd)",
+    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR, "
+    "eq. 5 (cosine); Hu et al. 2024, MiniCPM, section 4 (wsd)",
     exercise=Exercise(
         one_of=tuple(
             {"d_model": d, "warmup": warmup, "at": (1, warmup, 4 * warmup)}

@@ -46,7 +46,8 @@ ROW, CLASS = "the learned vector as a row of its own", "a token in front, which 
             f(np.insert(x, 0, 0, axis=-1), kernel).result[..., 1:], f(x, kernel)
         ),
     },
-    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, eq. 9.6; as torch.nn.functional.conv2d",
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, eq. 9.6; depthwise: Howard et al. 2017, "
+    "MobileNets, eq. 3; as torch.nn.functional.conv2d",
 )
 def conv(
     X: Annotated[Node, "a row, an image, or an image with channels in front"],

@@ -133,7 +133,8 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     vocabulary=operand("m d", named=True),
     check=_left_to_rank,
     pictures=("similarities",),
-    reference="Mikolov et al. 2013",
+    reference="Mikolov, Yih and Zweig 2013, Linguistic Regularities in Continuous Space Word Representations, "
+    "section 4",
     exercise=Exercise(sizes={"m": 5}),
 )
 def analogy(

@@ -251,7 +251,7 @@ SIZES = {"h": "heads", "g": "kv_heads"}
         )
     },
     pictures=("weights",),
-    reference=f"{VASWANI}, section 3.1; pre-norm: Xiong et al. 2020; as torch.nn.TransformerEncoderLayer",
+    reference=f"{VASWANI}, section 3.1; pre-norm: Xiong et al. 2020, figure 1; as torch.nn.TransformerEncoderLayer",
     exercise=Exercise(sizes={"d_model": 5}, one_of=({"eps": 0.1},), at_hard={"causal": True}),
 )
 def encoder_block(
@@ -351,7 +351,10 @@ def decoder_block(
         ),
     },
     pictures=("weights",),
-    reference="Radford et al. 2018 and 2019 (GPT); Touvron et al. 2023, LLaMA, section 2.2; as in transformers",
+    reference="Radford et al. 2019, GPT-2, section 2.3; Touvron et al. 2023, LLaMA, section 2.2; fewer key heads: "
+    "Ainslie et al. 2023, GQA, section 2.2; windows: Jiang et al. 2023, Mistral 7B, section 2; softcap and sandwich: "
+    "Gemma Team 2024, Gemma 2, section 2; sinks: Xiao et al. 2024, Efficient Streaming Language Models with Attention "
+    "Sinks, eq. 2, whose sink has the score 0; as in transformers",
     exercise=Exercise(
         sizes={"n": 3, "d_model": 5}, one_of=({"eps": 0.1, "rope": False, "rope_layout": "interleaved"},)
     ),
