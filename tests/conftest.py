@@ -43,13 +43,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Either what is marked `thorough`, with the rows that the quick tests leave out, or all the rest.
 
-    What draws examples is asked for more of them under `--thorough`.
+    What draws examples is asked for more of them under `--thorough`. Who asks for some by name gets both at once.
     """
     thorough = config.getoption("--thorough")
-    chosen = bool(config.option.keyword)  # who asks for a row gets all its tests
+    by_name = bool(config.option.keyword)
 
     def asked(item: pytest.Item) -> bool:
-        marked = item.get_closest_marker("thorough") is not None or (not chosen and rows.is_left_out(item))
+        left_out = not by_name and rows.is_left_out(item)
+        if thorough and (by_name or rows.ONLY):
+            return not left_out
+        marked = left_out or item.get_closest_marker("thorough") is not None
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
         return marked or draws if thorough else not marked
 

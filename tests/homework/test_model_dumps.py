@@ -330,7 +330,8 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
     marked = t.check(given)
     assert marked
     assert len(marked.steps) == 6
-    given["attentions"] = tuple(2 * weights for weights in given["attentions"])
+    unscaled = computed("llama", scale="none")
+    given["attentions"] = tuple(unscaled[f"layer {i}/attention/weights"][None] for i in range(2))
     assert t.check(given).first_wrong == "layer 0/attention/weights"
     with pytest.raises(InputError, match="one text is computed at a time"):
         m([IDS, IDS])
