@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from fnmatch import fnmatch
 from functools import partial
@@ -16,10 +16,11 @@ from attncalc.common.errors import InputError, amount, both, listed, quoted, vis
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.inputs.checkpoint_configs import CONFIG, STACKS, of_every, whole
+from attncalc.inputs.given import MAX_CELLS
 from attncalc.inputs.indexing import Part, split
 from attncalc.inputs.reading import Contents
 from attncalc.inputs.resolve import Found
-from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.inputs.stored_arrays import ArrayFile, Loader
 from attncalc.inputs.weights import Heads
 
 MOST_EXPERTS = 1024
@@ -150,8 +151,8 @@ def _stacked(contents: ArrayFile, names: Iterable[str]) -> ArrayFile:
     return joined
 
 
-def _all_of(loaders: Sequence[Callable[..., Array]], at: Sequence[Any] = ()) -> Array:
-    arrays = [load(at) for load in loaders]
+def _all_of(loaders: Sequence[Loader], at: Sequence[Any] = (), most: float = MAX_CELLS) -> Array:
+    arrays = [load(at, most) for load in loaders]
     for part in at:
         if hasattr(part, "seen"):  # who looks at the shape alone is to see that of all of them
             part.seen.insert(0, np.broadcast_to(part.seen[0], (len(loaders), *part.seen[0].shape)))

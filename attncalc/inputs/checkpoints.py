@@ -16,12 +16,13 @@ import numpy as np
 
 from attncalc.common.errors import InputError, amount, visible
 from attncalc.common.system import NamedTuple, exists, is_folder, samples_folder, shown
+from attncalc.evaluate.large.memory import must_fit
 from attncalc.inputs.checkpoint_configs import CONFIG, STACKS, count, counted, options_of, table_of
 from attncalc.inputs.checkpoint_tensors import check_sizes, shape_of_part, stored_operands
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import SHARDED, Found, checkpoint_in, decode, opened, read_file
-from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.inputs.stored_arrays import ArrayFile, narrow_type
 from attncalc.record.trace import Given
 
 MOST_CONFIG = 2**22  # bytes
@@ -93,6 +94,15 @@ class Checkpoint(NamedTuple):
                     continue
                 shape, stored = self.contents.described(file.name or "")
                 found += shape_of_part(shape, file)[-1] * _width(stored)
+        return found
+
+    @property
+    def widened_bytes(self) -> int:
+        """The bytes of what can't stay as it lies on the disk: narrow numbers without their type, held as float32."""
+        found = 0
+        for file in self.found.values():
+            shape, stored = self.contents.described(file.name or "")
+            found += 0 if narrow_type(stored) else 4 * math.prod(shape_of_part(shape, file))
         return found
 
     def info(self) -> dict[str, Any]:
@@ -180,6 +190,7 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
 def unfolded(path: str, reading: Reading, options: Mapping[str, Any]) -> tuple[dict[str, Found], dict[str, Any], Given]:
     """Where the operands of a checkpoint are, its options overruled by those that are given, and its path."""
     held = read_checkpoint(path, reading)
+    must_fit(held.widened_bytes, f"{shown(path)} as float32", {"with pip install 'attncalc[models]' it": 0})
     if options.get("rope") is False:  # who turns nothing is not asked how
         own = {name: value for name, value in held.options.items() if not name.startswith("rope")}
         held = held._replace(options=own)

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, shape_text, visible
-from attncalc.common.numerals import BOOLEANS_HINT, GAPS_HINT, NOT_FINITE, Array, is_number, parse_number, vanishes
+from attncalc.common.numerals import (
+    BOOLEANS_HINT,
+    GAPS_HINT,
+    NOT_FINITE,
+    STORED,
+    Array,
+    is_number,
+    parse_number,
+    vanishes,
+)
 from attncalc.declare.operands import Kind
 from attncalc.record.trace import Given
 
@@ -225,8 +234,11 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *
     """An operand from an array that was stored as one: its type, size and entries are checked, and copied.
 
     Its numbers are widened to float64, but for those of float32 where that is computed in. What is mapped from a disk
-    is not copied, nor widened further than to float32: that is left to who uses it.
+    is neither copied nor widened: that is left to who uses it.
     """
+    if mapped and value.size and value.dtype.name in STORED:
+        _check_entries(value, kind, place)
+        return Given(value)
     if value.dtype.kind not in "fiub":
         what = "complex numbers" if value.dtype.kind == "c" else f"{value.dtype.name} entries"
         raise InputError(f"{place(())} holds {what}, not real numbers")
@@ -238,10 +250,7 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *
         return Given(value.astype(bool))
     if kind == "tokens" and value.dtype.kind in "iu":
         return Given(value.astype(np.int64))
-    if mapped and value.dtype.name in ("float16", "float32"):
-        numbers = value.astype("float32", copy=False)
-    else:
-        numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
+    numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
     _check_entries(numbers, kind, place)
     return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
 

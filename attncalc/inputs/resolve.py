@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -215,8 +216,10 @@ def mapped(path: str, most: int | None) -> mmap | bytes:
             raise InputError(f"{shown(path)} has more than {most:,} bytes, the most that is read")
         try:
             return mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
-        except (OSError, ValueError):  # a file system that maps nothing
-            return read_all(file, shown(path), _smaller(most, MAX_ARRAYS))
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) == errno.ENOMEM:
+                raise InputError(f"{shown(path)} has {size:,} bytes, and this process may not map so many") from None
+            return read_all(file, shown(path), _smaller(most, MAX_ARRAYS))  # a file system that maps nothing
 
 
 def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:

@@ -51,8 +51,8 @@ Loaders = dict[str, "Loader"]
 class Loader(Protocol):
     """Reads an array, or the parts of it that are asked for alone."""
 
-    def __call__(self, at: Parts = ()) -> Array:
-        """The numbers, as they are computed with."""
+    def __call__(self, at: Parts = (), most: float = MAX_CELLS) -> Array:
+        """The numbers, as they are computed with, if there are no more than `most`."""
 
 
 class ArrayFile(Contents):
@@ -62,9 +62,7 @@ class ArrayFile(Contents):
         super().__init__(source)
         self.loaders = loaders
         self.types: dict[str, str] = {}  # those in which arrays were stored that are read as wider ones
-        self.is_checkpoint = (
-            False  # whose arrays are mapped or as narrow as they may be, and widened when they are used
-        )
+        self.is_checkpoint = False  # whose arrays may be large: they are mapped, or as narrow as they may be
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,7 +84,8 @@ class ArrayFile(Contents):
         """The array, or the parts of it, as it was stored, and what it is called in errors."""
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
         source = f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
-        return self.loaders[chosen](at), "".join((source, *(part.text for part in at)))
+        most = math.inf if self.is_checkpoint else MAX_CELLS
+        return self.loaders[chosen](at, most), "".join((source, *(part.text for part in at)))
 
     def described(self, name: str) -> tuple[tuple[int, ...], str]:
         """The shape of an array and the type in which it was stored; nothing else is read of what lies on the disk."""
@@ -116,7 +115,7 @@ def of_npy(data: bytes | mmap, source: str) -> ArrayFile:
     return ArrayFile(source, {"": partial(read_npy, data, source)})
 
 
-def read_npy(data: bytes | mmap, source: str, at: Parts = ()) -> Array:
+def read_npy(data: bytes | mmap, source: str, at: Parts = (), most: float = MAX_CELLS) -> Array:
     """The array of an npy file, or the parts of it that are asked for."""
     if data[:6] != b"\x93NUMPY" or len(data) < 10:
         raise InputError(f"{source} is not an npy file", hint="numpy.save writes one")
@@ -132,7 +131,7 @@ def read_npy(data: bytes | mmap, source: str, at: Parts = ()) -> Array:
     body = memoryview(data)[start + length :]
     _check_size(len(body), shape, dtype.itemsize, source)
     array = np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if fortran else "C")
-    return _checked_truth(_part(array, at, source), source)
+    return _checked_truth(_part(array, at, most, source), source)
 
 
 def of_npz(data: bytes, source: str, most: int) -> ArrayFile:
@@ -194,7 +193,7 @@ def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> Arra
                 hint="a checkpoint's files lie in one folder",
             )
 
-    def load(name: str, at: Parts = ()) -> Array:
+    def load(name: str, at: Parts = (), most: float = MAX_CELLS) -> Array:
         shard = opened(places[name])
         assert isinstance(shard, ArrayFile), "it ends in .safetensors"
         if name not in shard.loaders:
@@ -203,7 +202,7 @@ def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> Arra
                 hint="the files are of several checkpoints, or one was saved anew",
             )
         found.types |= shard.types
-        return shard.loaders[name](at)
+        return shard.loaders[name](at, most)
 
     found = ArrayFile(source, {name: partial(load, name) for name in places})
     return found
@@ -261,13 +260,13 @@ def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str
         raise InputError(f"{source} claims {amount(cells * itemsize, 'byte')} of numbers, but there are {present:,}")
 
 
-def _part(array: Array, at: Parts, source: str) -> Array:
+def _part(array: Array, at: Parts, most: float, source: str) -> Array:
     """What is asked for of an array that lies on a disk; only that is limited in size."""
     for part in at:
         array, source = part.cut(array, source), source + part.text
-    if array.size > MAX_CELLS:
+    if array.size > most:
         mend = f"a part of it is {source}[0:{min(9, *array.shape)}]"
-        raise InputError(f"{source} has {array.size:,} entries; at most {MAX_CELLS:,} are read", hint=mend)
+        raise InputError(f"{source} has {array.size:,} entries; at most {most:,} are read", hint=mend)
     return array
 
 
@@ -286,7 +285,7 @@ def _refuse_other_archives(names: list[str], source: str) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Loader:
-    def load(at: Parts = ()) -> Array:
+    def load(at: Parts = (), most: float = MAX_CELLS) -> Array:
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
         claimed = copy(member)
@@ -298,12 +297,12 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> L
             raise InputError(f"{source} is damaged: its bytes do not unpack to what was packed") from None
         if len(data) != member.file_size:
             raise InputError(f"{source} does not unpack to the {amount(member.file_size, 'byte')} that it claims")
-        return read_npy(data, source, at)
+        return read_npy(data, source, at, most)
 
     return load
 
 
-def _tensor(data: bytes | mmap, start: int, entry: Any, source: str, at: Parts = ()) -> Array:
+def _tensor(data: bytes | mmap, start: int, entry: Any, source: str, at: Parts = (), most: float = MAX_CELLS) -> Array:
     dtype, shape, (begin, end) = _tensor_header(entry, source)
     rest = len(data) - start
     if not 0 <= begin <= end <= rest:
@@ -311,12 +310,26 @@ def _tensor(data: bytes | mmap, start: int, entry: Any, source: str, at: Parts =
         raise InputError(fault, hint="the file was cut: copy it again" if begin <= end else "")
     _check_size(end - begin, shape, np.dtype(_TENSORS[dtype]).itemsize, source)
     whole = np.frombuffer(data, _TENSORS[dtype], math.prod(shape), start + begin).reshape(shape)
-    array = _part(whole, at, source)
+    array = _part(whole, at, most, source)
+    if dtype in _NARROW and most == math.inf and (kind := narrow_type(_NARROW[dtype])) is not None:
+        return array.view(kind)
     if dtype == "BF16":  # the upper half of a float32
         return np.asarray((array.astype(np.uint32) << 16).view(np.float32))
     if dtype in _EIGHT_BITS:
         return np.asarray(_of_eight_bits(*_EIGHT_BITS[dtype])[array])
     return _checked_truth(array, source)
+
+
+def narrow_type(name: str) -> np.dtype[Any] | None:
+    """NumPy's type of that name; None where it needs ml_dtypes, and that is not installed."""
+    if name in _NARROW.values():
+        try:
+            import ml_dtypes  # a door: an optional extra
+        except ImportError:
+            return None
+        kind: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return kind
+    return np.dtype(name)
 
 
 def _of_eight_bits(bits: int, bias: int, infinite: bool) -> Array:

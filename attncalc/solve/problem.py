@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.calculations import DERIVATIVES
 from attncalc.common.errors import InputError, OptionError, ShapeError, amount, either, flag, near, quoted
-from attncalc.common.numerals import Array
+from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import Operand, Shape
@@ -364,7 +364,10 @@ def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
 
 
 def kind_of(values: Mapping[str, Array], dtype: str) -> str:
-    """The kind of number to compute with: exact as soon as one operand is."""
+    """The kind of number to compute with: exact as soon as one operand is. What lies on a disk is not read for that."""
+    known: str | None = getattr(values, "kind", None)
+    if known is not None:
+        return "object" if known == "object" else dtype
     return "object" if any(value.dtype == object for value in values.values()) else dtype
 
 
@@ -375,4 +378,4 @@ def as_kind(value: Array, kind: str) -> Array:
     if kind != "object":
         with np.errstate(over="ignore"):  # what float32 cannot hold is told by the step that it spoils
             return value.astype(kind, copy=False)
-    return np.asarray(exact_kernels().exactly(value))
+    return np.asarray(exact_kernels().exactly(value.astype("float64") if value.dtype.name in NARROW else value))

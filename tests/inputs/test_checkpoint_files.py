@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import IDS, LEFT_OUT, Tensors, bfloat16, computed, rewritten
+from checkpoints import IDS, LEFT_OUT, Tensors, bfloat16, computed, rewritten, tensors_of
 from conftest import Run
 
 import attncalc as ac
-from attncalc.common.errors import AttncalcError
+from attncalc.common.errors import AttncalcError, TooLarge
+from attncalc.evaluate.large import memory
+from attncalc.inputs import checkpoints, stored_arrays
 
 Change = Callable[[Tensors], Tensors]
 FIRST, HEAD, NORM = "model.layers.0.", "lm_head.weight", "model.norm.weight"
@@ -81,6 +83,40 @@ def test_a_checkpoint_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
     np.testing.assert_array_equal(computed("llama", found)["logits"], wanted["logits"])
     width = 8 if name == "float64" else 2 if "float16" in name else 4
     assert ac.load(found).info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * width  # layers, keys and values, 4 entries
+
+
+def test_tensors_may_be_larger_than_what_is_read_of_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the embeddings of most models are that people use."""
+    wanted = computed("llama")["logits"]
+    found = rewritten(tmp_path, "llama")
+    monkeypatch.setattr(stored_arrays, "MAX_CELLS", 10)
+    np.testing.assert_array_equal(computed("llama", found)["logits"], wanted)
+
+
+@pytest.mark.parametrize("stored", ["bfloat16", "float16"])
+def test_narrow_numbers_stay_on_the_disk_where_there_is_a_type_for_them(tmp_path: Path, stored: str) -> None:
+    convert = bfloat16 if stored == "bfloat16" else np.float16
+    model = computed("llama", rewritten(tmp_path, "llama", each(convert)))
+    value = model.inputs["layer 0/attention/wq"].value
+    assert value.dtype.name == stored
+    assert not value.flags.owndata
+
+
+def test_narrow_numbers_without_a_type_are_the_same_and_refused_where_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = rewritten(tmp_path, "llama", each(bfloat16))
+    wanted = computed("llama", found)["logits"]
+    for module in (stored_arrays, checkpoints):
+        monkeypatch.setattr(module, "narrow_type", lambda name: None if name == "bfloat16" else np.dtype(name))
+    np.testing.assert_array_equal(computed("llama", found)["logits"], wanted)
+    numbers = sum(value.size for value in tensors_of("llama").values())
+    monkeypatch.setattr(memory, "available", lambda: 4 * numbers - 1)
+    with pytest.raises(TooLarge, match=f"as float32 needs {4 * numbers:,} bytes of memory, but only") as told:
+        computed("llama", found)
+    assert told.value.hint == "with pip install 'attncalc[models]' it needs 0"
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
