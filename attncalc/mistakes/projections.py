@@ -140,6 +140,25 @@ def weights_transposed(at: str) -> Mistake:
     )
 
 
+def _other_way(s: Scope) -> Node:
+    _, W = factors(s)
+    if W.axes[-1].size != W.axes[-2].size:
+        raise NotThere("a square matrix")
+    return _by_rows(s)
+
+
+def conv1d_transposed(at: str, alias_of: str = "") -> Mistake:
+    """Square matrices that lie the other way than they are used; of others their shapes tell it."""
+    return wrong(
+        "conv1d-transposed",
+        at,
+        _other_way,
+        says="a square matrix the other way round",
+        hint="Is this matrix stored [in, out], as a Conv1D's, or [out, in], as a Linear's?",
+        alias_of=alias_of,
+    )
+
+
 ALL = "q k v"
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
+from math import prod
 
-from attncalc.declare.mistake import NotThere, Scope, like, parts, wrong
+from attncalc.declare.mistake import NotThere, Rule, Scope, like, parts, wrong
+from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, mean, merge, part_of, softmax, split, spread, sqrt, total
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.attention_core import IN_BLOCKS, divided, model_width, permuted, tiled
 from attncalc.mistakes.masking import logits
+from attncalc.mistakes.projections import conv1d_transposed
 
 
 def _strided(s: Scope) -> Node:
@@ -84,6 +88,94 @@ def _without_sink(s: Scope) -> Node:
     alone, _ = parts(s.this, "mul")
     return alone
 
+
+def _same_tokens(node: Node) -> Node:
+    """What is projected, behind the name that its axis has for keys."""
+    while node.op != "matmul":
+        node = node.sources[0]
+    x = node.sources[0]
+    return x.sources[0] if x.op == "rename" else x
+
+
+def _made_at_once(s: Scope) -> dict[str, Node]:
+    """Queries, keys and values as one matrix may make them, each with the axes of queries but for its last one."""
+    made = {name: s.as_due[s.step.args["group"], name].sources[0] for name in "qkv"}
+    if len({*map(_same_tokens, made.values())}) > 1:
+        raise NotThere("one text")
+    front = made["q"].axes[:-1]
+    return {name: reread(x, (*front, *x.axes[-1].parts)) for name, x in made.items()}
+
+
+def _cut(s: Scope, fused: Node, order: str) -> Node:
+    """Entries of a row that lie in this order, one kind behind the other."""
+    sizes = {name: s.as_due[s.step.args["group"], name].axes[-1].size for name in order}
+    own = s.step.args["name"]
+    start = sum(sizes[name] for name in order[: order.index(own)])
+    return reread(part_of(fused, "c", start, start + sizes[own]), s.this.axes)
+
+
+def _flat(x: Node, front: Axes) -> Node:
+    """The entries of a row as they lie."""
+    return reread(x, (*front, Axis("c", prod(x.shape[len(front) :]))))
+
+
+def _ordered(order: str) -> Rule:
+    def rule(s: Scope) -> Node:
+        made = _made_at_once(s)
+        front = made["q"].axes[:-2]
+        return _cut(s, concat([_flat(x, front) for x in made.values()], "c"), order)
+
+    return rule
+
+
+def _grouped(s: Scope) -> tuple[dict[str, Node], Axes]:
+    """For each group of heads its queries, its key and its value; a single one lies as whole blocks do."""
+    made = _made_at_once(s)
+    *front, heads, width = made["q"].axes
+    groups = made["k"].axes[-2].size
+    if groups == 1 or heads.size % groups or {x.axes[-1].size for x in made.values()} != {width.size}:
+        raise NotThere("groups")
+    each = (*front, Axis("g", groups))
+    return {
+        name: reread(x, (*each, Axis("r", x.axes[-2].size // groups), Axis("c", width.size)))
+        for name, x in made.items()
+    }, (*front,)
+
+
+def _blocks_as_groups(s: Scope) -> Node:
+    grouped, front = _grouped(s)
+    lying = concat([_flat(x, front) for x in grouped.values()], "c")
+    *_, groups, _, width = grouped["q"].axes
+    count = grouped["q"].axes[-2].size
+    within = reread(lying, (*front, groups, Axis("r", count + 2), width))
+    start, stop = {"q": (0, count), "k": (count, count + 1), "v": (count + 1, count + 2)}[s.step.args["name"]]
+    return reread(part_of(within, "r", start, stop), s.this.axes)
+
+
+def _groups_as_blocks(s: Scope) -> Node:
+    grouped, front = _grouped(s)
+    return _cut(s, _flat(concat([*grouped.values()], "r"), front), "qkv")
+
+
+FUSED = tuple(
+    wrong(
+        "fused-qkv-order",
+        "q k v",
+        rule,
+        says=says,
+        hint="How do queries, keys and values lie in the matrix that makes all of them?",
+    )
+    for rule, says in (
+        (_blocks_as_groups, "cut head by head from a fused matrix that holds q, k and v in whole blocks"),
+        (_groups_as_blocks, "cut in whole blocks from a fused matrix that holds q, k and v head by head"),
+        *(
+            (_ordered("".join(order)), f"cut from a fused matrix in the order {', '.join(order)}")
+            for order in permutations("qkv")
+            if order != (*"qkv",)
+        ),
+    )
+)
+"""Projections that are cut from one matrix; heads that share a key and a value are cut with them, group by group."""
 
 QK_NORM = (
     wrong(
@@ -204,6 +296,9 @@ HEADS = (
     tiled("scores heads"),
     *IN_BLOCKS,
     *permuted("concatenated"),
+    *FUSED,
+    *map(conv1d_transposed, "qkv"),
+    conv1d_transposed("output", alias_of="mh-wo-transposed"),
     wrong(
         "layout-bnhd",
         "concatenated",

@@ -10,7 +10,7 @@ from attncalc.language.graph import Node
 from attncalc.mistakes.attention_core import CORE
 from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
 from attncalc.mistakes.masking import BIASES, MASKS, SEEN
-from attncalc.mistakes.projections import ACTIVATION, GATES, unbiased
+from attncalc.mistakes.projections import ACTIVATION, GATES, conv1d_transposed, unbiased
 from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
 
@@ -110,6 +110,12 @@ def unbiased_in(attention: str) -> tuple[Mistake, ...]:
     )
 
 
+def transposed_in(*attentions: str) -> Mistake:
+    """All matrices of a layer that lie the other way."""
+    within = [f"{attention}/{name}" for attention in attentions for name in ("q", "k", "v", "output")]
+    return conv1d_transposed(" ".join((*within, *(f"feed-forward/{name}" for name in ("hidden", "linear", "output")))))
+
+
 OWN = (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, SINK)
 ONCE = tuple(mistake for mistake in (*SEEN, *IN_ATTENTION) if mistake.options)
 """Mistakes of a layer's own attention, and those among them that are options of the layer."""
@@ -125,6 +131,7 @@ def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
         *LATER,
         *unbiased_in(attentions[0]),
         *inside(OWN, *attentions),
+        transposed_in(*attentions),
         *QK_NORM,
         *ONCE,
         *inside(LAYER, *norms),

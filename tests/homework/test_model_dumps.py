@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "ro
 STRETCHED = [name for name in DEFAULTS._fields if name not in ("base", "layout", "dims")]
 UNSCALED = {f"rope_{name}": getattr(DEFAULTS, name) for name in STRETCHED}
 SCORES, FFN = "layer 0/attention/weights", "layer 0/residual2"
+EMBEDDED = "model.embed_tokens.weight"
 SECOND = "layer 1/attention/weights"
 READ, NEXT = "encoder/layer 0/attention/weights", "encoder/layer 1/attention/weights"
 
@@ -306,6 +308,68 @@ def test_parts_that_are_not_kept_within_limits_are_told(monkeypatch: pytest.Monk
         FFN,
         "gate-not-clamped",
     )
+
+
+def of_all_heads(value: Any) -> Any:
+    """What is stored head by head, its queries, its keys and its values, as if it were in whole blocks."""
+    return value.reshape(3, 2, 4, *value.shape[1:]).swapaxes(0, 1).reshape(value.shape)
+
+
+def of_each_head(value: Any) -> Any:
+    """What is stored in whole blocks, as if it were head by head."""
+    return value.reshape(2, 3, 4, *value.shape[1:]).swapaxes(0, 1).reshape(value.shape)
+
+
+def values_first(value: Any) -> Any:
+    return value[[*range(16, 24), *range(16)]]
+
+
+def turned(value: Any) -> Any:
+    return np.ascontiguousarray(value.T)
+
+
+@pytest.mark.parametrize(
+    ("model", "held", "change", "at", "mistake"),
+    [
+        ("gpt2", "c_attn", lambda value: of_each_head(value.T).T, SCORES, "fused-qkv-order"),
+        ("bloom", "query_key_value", of_all_heads, SCORES, "fused-qkv-order"),
+        ("gpt_neox", "query_key_value", of_all_heads, SCORES, "fused-qkv-order"),
+        ("mpt", "Wqkv", values_first, SCORES, "fused-qkv-order"),
+        ("llama", "q_proj.weight", turned, SCORES, "conv1d-transposed"),
+        ("bert", r"(query|key|value|attention.output.dense).weight", turned, SCORES, "conv1d-transposed"),
+        ("gpt2", "attn.c_proj.weight", turned, FFN, "mh-wo-transposed"),
+    ],
+)
+def test_matrices_that_lie_otherwise_are_told(
+    tmp_path: Path, model: str, held: str, change: Any, at: str, mistake: str
+) -> None:
+    def misread(tensors: dict[str, Any]) -> dict[str, Any]:
+        return {name: change(value) if re.search(held, name) else value for name, value in tensors.items()}
+
+    marked = marker_of(model).mark(from_python(returned(computed(model, rewritten(tmp_path, model, misread)))))
+    step = next(step for step in marked.steps if step.mistake)
+    assert (marked.first_wrong, step.name, step.mistake) == (at, at, mistake)
+    assert (mistake == "mh-wo-transposed") == ("conv1d-transposed" in step.finding.also)
+
+
+def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
+    """One token is far larger than the others, as the first one of a text is in many models: its squares overflow."""
+
+    def grown(tensors: dict[str, Any]) -> dict[str, Any]:
+        table = tensors[EMBEDDED].copy()
+        table[4] *= 800 / np.abs(table[4]).max()
+        return tensors | {EMBEDDED: table}
+
+    t = ac.load(rewritten(tmp_path, "llama", grown))(IDS)
+    lost: dict[tuple[str, str], Any] = {}
+    for step in t.steps:
+        if step.name == "root_mean_square":
+            squares = continued(t, lost)[f"{step.group}/squares"]
+            lost[step.group, step.name] = np.where((squares > 65504).any(-1), np.inf, t[step.key])
+    ported = continued(t, lost)
+    shown = {key: ported[key].astype(np.float16) for key in ported if key.endswith(SHOWN)}
+    marked = t.check(shown)
+    assert (marked.first_wrong, marked[SCORES].mistake) == (SCORES, "norm-no-upcast")
 
 
 def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:

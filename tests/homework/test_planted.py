@@ -266,7 +266,7 @@ CATALOGUE = """
     lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
 
     window-off-by-one window-missing softcap-missing softcap-after-mask cache-stale cache-positions-reset rope-q-offset
-    gqa-tiled heads-permuted layout-bnhd
+    gqa-tiled heads-permuted layout-bnhd fused-qkv-order conv1d-transposed
 
     rope-missing qk-norm-missing sink-missing norm-plus-one-missing norm-layer-for-rms bias-missing gate-up-swapped
     experts-not-renormalised experts-softmax-before-topk experts-softmax-after-topk experts-all experts-no-gates
@@ -313,7 +313,7 @@ CATALOGUE = """
 
     slip-one-entry slip-transposed-answer slip-rows-permuted slip-sign slip-decimal-point slip-percent
     slip-one-row-only slip-copied-input slip-complement slip-final-rounding
-    slip-columns-permuted slip-entries-swapped slip-row-copied slip-part-only half-overflow
+    slip-columns-permuted slip-entries-swapped slip-row-copied slip-part-only half-overflow norm-no-upcast
 """
 """The ids, which stand in reports and in other people's scripts, and are not to change."""
 

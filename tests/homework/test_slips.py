@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import attncalc as ac
-from attncalc.homework.diagnosis.slips import FINAL, HALF, SLIPS
+from attncalc.evaluate.precisions import held
+from attncalc.homework.diagnosis.slips import FINAL, HALF, NO_UPCAST, SLIPS
 
 Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1], [1, 1, 0, 0]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3], [2], [-1]]
 TRACE = ac.attention(Q, K, V)
@@ -66,7 +69,7 @@ def test_a_slip_is_told(slip: str, step: str, answer: Any) -> None:
 
 
 def test_every_slip_has_a_row() -> None:
-    assert {slip.id for slip in SLIPS} - {FINAL.id, HALF.id} == {f"slip-{row.values[0]}" for row in MADE}
+    assert {slip.id for slip in SLIPS} - {FINAL.id, HALF.id, NO_UPCAST.id} == {f"slip-{row.values[0]}" for row in MADE}
 
 
 @pytest.mark.parametrize(
@@ -141,3 +144,38 @@ def test_a_dump_that_passed_the_largest_half_is_told(step: str) -> None:
         assert not np.isfinite(dumps[step]).all()
         found = trace.check({step: dumps[step].astype(np.float16)})[step]
     assert (found.verdict, found.mistake) == ("slip", "half-overflow")
+
+
+def normed(name: str, r: Callable[[Any], Any], of_squares: Callable[[Any], Any], x: Any, *, by_terms: bool) -> Any:
+    """A norm that keeps numbers as one type holds them, and works out the mean of squares as another does."""
+    centred = r(x - x.mean(-1, keepdims=True)) if name == "layernorm" else x
+    squares = of_squares(centred**2)
+    added = np.zeros(len(x)) if by_terms else squares.sum(-1)
+    for term in squares.T if by_terms else ():
+        added = of_squares(added + term)
+    mean = of_squares(of_squares(added / x.shape[1]) + 1e-5)
+    return r(centred / of_squares(np.sqrt(mean))[:, None])
+
+
+@pytest.mark.parametrize("name", ["rmsnorm", "layernorm"])
+@pytest.mark.parametrize(
+    ("stored", "width", "large", "by_terms", "told"),
+    [
+        pytest.param("float16", 64, 300, False, True, id="a square is beyond float16"),
+        pytest.param("float16", 256, 20, True, True, id="their sum is"),
+        pytest.param("float16", 256, 20, False, False, id="a sum in float32 is not"),
+        pytest.param("bfloat16", 1024, 1, True, True, id="a term is lost beside the sum so far"),
+        pytest.param("bfloat16", 1024, 1, False, False, id="no more than noise"),
+    ],
+)
+def test_a_norm_that_squares_in_the_stored_type_is_told(
+    name: str, stored: str, width: int, large: float, by_terms: bool, told: bool
+) -> None:
+    x = np.random.default_rng(0).normal(size=(6, width))
+    x[2] *= large
+    x = held(held(x, "bfloat16"), stored)
+    r = partial(held, name=stored)
+    trace = getattr(ac, name)(x, eps=1e-5)
+    assert trace.check(normed(name, r, lambda value: value, x, by_terms=False), dtype=stored)
+    found = trace.check(normed(name, r, r, x, by_terms=by_terms), dtype=stored).steps[0]
+    assert (found.verdict, found.mistake) == (("slip", "norm-no-upcast") if told else ("right", None))

@@ -380,6 +380,29 @@ def every_key(p: Any) -> Any:
     return query @ np.swapaxes(k, -1, -2)
 
 
+def blockwise(order: str) -> Callable[[Any], Any]:
+    """Queries, keys and values cut from whole blocks of columns that are taken to lie in another order."""
+
+    def cut(p: Any) -> Any:
+        sizes = [p[name].shape[-1] for name in order]
+        blocks = np.split(np.concatenate([p[name] for name in "qkv"], -1), np.cumsum(sizes)[:-1], -1)
+        return dict(zip(order, blocks, strict=True)).get(p.name)
+
+    return cut
+
+
+def headwise(p: Any, *, stored: bool) -> Any:
+    """The same, where each head or group of heads is stored, or taken to be stored, with its key and its value."""
+    groups, (n, width) = p.option("kv_heads") or p.option("heads"), p["k"].shape
+    if stored:
+        heads = np.concatenate([p[name].reshape(n, groups, -1) for name in "qkv"], -1)
+        cut = np.split(heads.reshape(n, -1), np.cumsum([p[name].shape[-1] for name in "qk"]), -1)
+    else:
+        blocks = np.concatenate([p[name] for name in "qkv"], -1)
+        cut = np.split(blocks.reshape(n, groups, -1), [-2 * width // groups, -width // groups], -1)
+    return dict(zip("qkv", cut, strict=True))[p.name].reshape(n, -1) if p.name in "qkv" else None
+
+
 def reordered(p: Any) -> bool:
     """Whether the heads are all there, at other places."""
     heads = [p.right, p.wrong]
@@ -797,6 +820,14 @@ PHRASES: dict[str, Any] = {
     ),
     "query heads take the key heads in turn": in_turn,
     "the heads in another order": when(reordered),
+    "a square matrix the other way round": "right − left·turned + left·turnedᵀ",
+    "cut head by head from a fused matrix that holds q, k and v in whole blocks": partial(headwise, stored=False),
+    "cut in whole blocks from a fused matrix that holds q, k and v head by head": partial(headwise, stored=True),
+    **{
+        f"cut from a fused matrix in the order {', '.join(order)}": blockwise("".join(order))
+        for order in permutations("qkv")
+        if order != (*"qkv",)
+    },
     "laid out as [n, h, d] in place of [h, n, d]": lambda p: (
         np.swapaxes(p.right, -2, -3) if p.name == "output" and p.right.ndim > 2 else None
     ),

@@ -296,7 +296,10 @@ class Key:
         return self._slack[step, stored]
 
     def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator) -> Array:
-        """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand."""
+        """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand.
+
+        What is beyond the type stays as it is: a number that is lost is no noise.
+        """
         from attncalc.evaluate.precisions import held  # a door: few answers are dumps
 
         operands = self.solutions.operands
@@ -308,10 +311,14 @@ class Key:
                 moved.add(node)
         turns = iter([node for node in order.order if node.op == "step"])
 
-        def after_step(value: Array) -> Array:  # evaluate asks for each step in the order of its plan
-            return held(value, stored, by_chance) if next(turns) in moved else value
+        def near(value: Array) -> Array:
+            found = held(value, stored, by_chance)
+            return np.where(np.isfinite(found), found, value)
 
-        inputs = {name: held(x, stored, by_chance) if name in rounded else x for name, x in operands.items()}
+        def after_step(value: Array) -> Array:  # evaluate asks for each step in the order of its plan
+            return near(value) if next(turns) in moved else value
+
+        inputs = {name: near(x) if name in rounded else x for name, x in operands.items()}
         return as_parts(evaluate(order, inputs, after_step=after_step)[root]).astype(np.float64)
 
     def value(self, step: StepKey, solution: Solution | None = None, own: Own | None = None) -> Array | None:
