@@ -18,6 +18,7 @@ from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.losses import cross_entropy, next_token_loss
 from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
 from attncalc.calculations.normalisation import Epsilon, Style, learned_by, normed
+from attncalc.calculations.recurrences import selective_layer
 from attncalc.calculations.sequence import patch_embed
 from attncalc.calculations.transformer import TURNS
 from attncalc.calculations.transformer_blocks import (
@@ -33,6 +34,7 @@ from attncalc.calculations.transformer_blocks import (
     decoder_layer,
     designed,
     encoder_layer,
+    joined,
 )
 from attncalc.common.errors import DomainError, OptionError
 from attncalc.common.numerals import Array
@@ -47,7 +49,7 @@ from attncalc.language.ops.parts import part_of
 from attncalc.record.trace import FACTS, Step, Trace
 
 MOST_NEXT = 5
-PARTS = ("attention", CROSS_ATTENTION, "feed-forward")
+PARTS = ("ssm", "attention", CROSS_ATTENTION, "feed-forward")
 LENGTHS = "the mean length of the tokens' vectors: what goes on to the next layer, and what each part has added"
 SCALED = "the embeddings serve as the head too, and are about 1 in size: without √d_model the logits would be too large"
 
@@ -86,12 +88,31 @@ LATENT = {
     for name, axes in AXES.items()
     if name != "wo" and (declared := latent_attention.operand(name)) is not None
 }
-REPLACED = ("feed-forward/w1", "feed-forward/w2", "attention/wq", "attention/wk", "attention/wv")
-"""What a layer does without that has experts, or attends through a latent."""
+SELECTIVE = {
+    "wx": weight("d_model d", "W_X", "from a token to the channels that are remembered"),
+    "bx": weight("d", "b_X", "its bias"),
+    "wz": weight("d_model d", "W_Z", "from a token to its gate, an entry for each channel"),
+    "bz": weight("d", "b_Z", "its bias"),
+    "kernel": weight("d k", "K", "a kernel over the token and those before it, one for each channel"),
+    "kernel_bias": weight("d", "b_K", "its bias"),
+    "wr": weight("d r", "W_r", "down to the few numbers that say how long a token lasts"),
+    "wdt": weight("r d", "W_δ", "from these to how long it lasts for each channel"),
+    "bdt": weight("d", "b_δ", "its bias"),
+    "wb": weight("d s", "W_B", "to the entries of the state that a token writes to"),
+    "wc": weight("d s", "W_C", "to those that it reads from"),
+    "a": weight("d s", "A_log", "the logarithm of how fast each entry of a channel's state fades"),
+    "skip": weight("d", "D", "what each channel hands on of its input beside the state"),
+    "wo": weight("d d_model", "W_O", "from the channels back to a token"),
+    "bo": weight("d_model", "b_O", "its bias"),
+}
+"""What a layer has that remembers in a state, and does not attend."""
+REPLACED = ("feed-forward/w1", "feed-forward/w2", "attention/wq", "attention/wk", "attention/wv", "attention/wo")
+"""What a layer does without that has experts, attends through a latent, or remembers in a state."""
 LAYER = {path_of(name): declared for name, declared in ENCODER.items()}
 LAYER |= {path: LAYER[path]._replace(required=False) for path in REPLACED}
 LAYER |= {f"attention/{name}": declared for name, declared in LATENT.items()}
 LAYER |= {f"experts/{name}": declared for name, declared in EXPERTS.items()}
+LAYER |= {f"ssm/{name}": declared for name, declared in SELECTIVE.items()}
 DECODER_LAYER = {path_of(name): declared for name, declared in DECODER.items()}
 PLACED = {
     "positions": weight("p d_model", "P", "what is added for the position, one row each"),
@@ -164,7 +185,7 @@ def _layers_told(trace: Trace) -> Iterator[Step]:
     steps = {made.key: made.value for made in trace.steps if made.value is not None}
     known = {made.key for made in trace.steps}
     for stack, name in (("", "layers"), ("encoder/", "encoder_layers"), ("decoder/", "decoder_layers")):
-        layers = [*takewhile(lambda layer: f"{layer}/residual2" in known, map(f"{stack}layer {{}}".format, count()))]
+        layers = [*takewhile(lambda layer: f"{layer}/residual1" in known, map(f"{stack}layer {{}}".format, count()))]
         parts = [part for part in PARTS if layers and f"{layers[0]}/{part}/output" in known]
         post = options_of(trace)["norm_at"] == "post"
         told = {"residual stream": f"norm{len(parts)}/output" if post else f"residual{len(parts)}"}
@@ -407,6 +428,8 @@ def _through(x: Node, memory: Node | None, held: Weights, design: Design, sight:
     weights = {name: held[path_of(name)] for name in (ENCODER if memory is None else DECODER)}
     if memory is not None:
         return decoder_layer(x, memory, weights, design, sight, name="attention")
+    if held["ssm/a"] is not None:
+        return joined(x, [_remembering(held)], weights, design)
     processed, attended = _routed(held, design.activation, routing), _through_latents(held, sight)
     return encoder_layer(x, weights, design, sight, "attention", processed, attended)
 
@@ -453,6 +476,16 @@ def _through_latents(held: Weights, sight: Sight) -> Part | None:
         with group("attention"):
             turning = Turning(sight.P, sight.rotation, sight.attending.rope)
             return through_latents(x, weights, sight.M, rules, turning).result
+
+    return part
+
+
+def _remembering(held: Weights) -> Part:
+    """The one part of a layer that remembers in a state."""
+
+    def part(x: Node) -> Node:
+        with group("ssm"):
+            return selective_layer(x, {name: held[f"ssm/{name}"] for name in SELECTIVE})
 
     return part
 

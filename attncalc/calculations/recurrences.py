@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from attncalc.calculations.activations import ACTIVATIONS, activated
 from attncalc.calculations.attention import (
     Keys,
     Queries,
@@ -18,13 +19,17 @@ from attncalc.calculations.attention import (
     queries_keys_values,
     shared_heads,
 )
+from attncalc.calculations.sequence import conv
 from attncalc.common.errors import DomainError, ShapeError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
+from attncalc.declare.operands import Weights
 from attncalc.language.axes import describe
 from attncalc.language.graph import Node, as_node, aside, group, output, step
 from attncalc.language.ops import (
     absolute,
+    affine,
     concat,
     exp,
     index,
@@ -219,6 +224,31 @@ def ssm(
     rows: `largest_difference` says how exactly.
     """
     _must_be_as_many({"X": X, "δ": delta, "B": B, "C": C}, "one row of each")
+    held = Scanned(X, delta, A, B, C, D)
+    result, decay, added = selective_scan(
+        held, a_log=a_log, delta_softplus=delta_softplus, discretization=discretization
+    )
+    theirs = _scanned(decay, added) @ C
+    with group("scan"):
+        theirs = aside("output", theirs if D is None else theirs + D * X, "read all at once: the same rows")
+    why = "of the scan in parallel from the recurrence"
+    return result, output("largest_difference", over_all(peak, absolute(result - theirs)), why)
+
+
+class Scanned(NamedTuple):
+    """What a selective scan goes over, and what it keeps."""
+
+    X: Node
+    delta: Node
+    A: Node
+    B: Node
+    C: Node
+    D: Node | None
+
+
+def selective_scan(held: Scanned, *, a_log: bool, delta_softplus: bool, discretization: str) -> tuple[Node, Node, Node]:
+    """One token after the other: the rows that are read, and what fades and what is added between two states."""
+    X, delta, A, B, C, D = held
     if a_log:
         A = step("rates", -exp(A), "negative whatever is learned, so that the state fades and never grows")
     if delta_softplus:
@@ -242,11 +272,7 @@ def ssm(
             rows.append(step("read", states[-1] @ take(C, "n", t), "what the token asks for of each channel's row"))
     read = stack(rows, "n")
     result = step("output", read if D is None else read + D * X, "one row for each token" if D is None else PAST)
-    theirs = _scanned(decay, added) @ C
-    with group("scan"):
-        theirs = aside("output", theirs if D is None else theirs + D * X, "read all at once: the same rows")
-    why = "of the scan in parallel from the recurrence"
-    return result, output("largest_difference", over_all(peak, absolute(result - theirs)), why)
+    return result, decay, added
 
 
 PAST = "each channel's input goes past the state, too"
@@ -266,3 +292,31 @@ def _scanned(decay: Node, added: Node) -> Node:
                 decay = aside("decay", concat([part_of(decay, "n", 0, reach), ahead * behind], "n"), why)
         added, reach, turn = state, 2 * reach, turn + 1
     return added
+
+
+def selective_layer(X: Node, weights: Weights) -> Node:
+    """Mamba's layer: a short convolution, the scan by what each token says of itself, and a gate.
+
+    The convolution is cut where its windows would reach tokens to come.
+    """
+    W = {name: found for name, found in weights.items() if found is not None}
+    n, size = X.axes[-2], W["kernel"].axes[-1].size
+    inner = step("inner", affine(X, W["wx"], W.get("bx")), "the channels to be remembered, more than a token has")
+    gate = step("gate", affine(X, W["wz"], W.get("bz")), "as many beside them, which say how much gets through")
+    with group("conv"):
+        row = rename(rename(inner.T, "n", "l"), "d", "c")
+        seen = conv.graph(row, rename(W["kernel"], "d", "c"), padding=(size - 1,), depthwise=True)
+    causal = rename(rename(part_of(seen, "l_out", 0, n.size), "l_out", "n"), "c", "d").T
+    beside = causal + W["kernel_bias"] if "kernel_bias" in W else causal
+    convolved = step("convolved", beside, "each channel over the token and the few before it, none of those to come")
+    x = step("x", activated(convolved, "silu"), ACTIVATIONS["silu"].why)
+    narrow = step("narrow", x @ W["wr"], "how long the token lasts, told in few numbers for all channels")
+    delta = step("delta", affine(narrow, W["wdt"], W.get("bdt")), "and for every channel: a short token is passed over")
+    B = step("b", x @ W["wb"], "which entries of the state the token writes to, the same for all channels")
+    C = step("c", x @ W["wc"], "which entries of the state the token asks for")
+    with group("scan"):
+        held = Scanned(x, delta, W["a"], B, C, W.get("skip"))
+        found = selective_scan(held, a_log=True, delta_softplus=True, discretization="euler")[0]
+    opened = step("gate_activated", activated(gate, "silu"), "near 0 nothing gets through, far above it all")
+    gated = step("gated", found * opened, "what the token remembers, as far as it lets it through")
+    return step("output", affine(gated, W["wo"], W.get("bo")), "the channels mixed again, to the width of a token")

@@ -23,7 +23,8 @@ DRAWN = {
 }
 """What a part of a layer goes through, by where its norm stands."""
 PARTS, WITH_MEMORY = ("attention", "feed-forward"), ("attention", "cross-attention", "feed-forward")
-"""What a layer is made of, and one of a decoder that looks at what an encoder found."""
+REMEMBERING = ("ssm",)
+"""What a layer is made of, one of a decoder that looks at what an encoder found, and one that remembers in a state."""
 
 
 def inform(words: Sequence[str], chosen: Settings) -> int:
@@ -57,7 +58,7 @@ def _blocks(info: dict[str, Any]) -> Iterator[Any]:
     two = info["options"].get("kind") == "encoder-decoder"
     said = tuple(Row((name, _word(value))) for name, value in info["options"].items())
     yield Part("section", Heading("Options"), (Rows("the options", ("option", "value"), said),))
-    drawn: dict[str, tuple[str, ...]] = {"One layer": PARTS}
+    drawn: dict[str, tuple[str, ...]] = {"One layer": REMEMBERING if "state_bytes" in info else PARTS}
     if two:
         drawn = {"One layer of the encoder": PARTS, "One layer of the decoder": WITH_MEMORY}
     for heading, inside in drawn.items():
@@ -72,6 +73,8 @@ def _blocks(info: dict[str, Any]) -> Iterator[Any]:
     }
     costs = tuple(Row((name, f"{count:,}")) for name, count in told.items())
     yield Part("section", Heading("What a token costs"), (Rows("the costs", ("what", "each token"), costs),))
+    if "state_bytes" in info:
+        yield Paragraph(f"bytes of the state, however long the text is: {info['state_bytes']:,}")
 
 
 def _layer(options: dict[str, Any], inside: Sequence[str]) -> Iterator[str]:

@@ -26,6 +26,8 @@ from attncalc.inputs.weights import Heads
 MOST_EXPERTS = 1024
 
 _MATRIX = re.compile(r"/(?:(?:shared_)?w[a-z\d]{1,3}|weights|router)\Z")
+_STATE = ("ssm/kernel", "ssm/a")
+"""What a layer that remembers in a state cannot do without, beside matrices."""
 
 
 AND, GROUPED, EACH_HEAD = " + ", "grouped ", "each head "
@@ -174,9 +176,10 @@ def check_sizes(found: Mapping[str, Found], options: Mapping[str, Any], config: 
         stored = file.contents.described(file.name or "")[0]
         source = quoted(file.name or "")
         said = f"{file.contents.source}: {source} is {' × '.join(map(str, stored)) or 'a single number'}"
-        if len(stored) != len(axes):
+        shape = shape_of_part(stored, file)
+        if len(shape) != len(axes):
             raise InputError(f"{said}, where {amount(len(axes), 'axis', 'axes')} are asked for", hint=OTHERS)
-        for axis, size in zip(axes, shape_of_part(stored, file), strict=True):
+        for axis, size in zip(axes, shape, strict=True):
             known, who = sizes.setdefault(stack + axis if axis[0] == "." else axis, (size, source))
             if size != known:
                 raise InputError(f"{said}, but {who} asks for {known} in place of {size}", hint=OTHERS)
@@ -218,7 +221,8 @@ def _needed(inner: Mapping[str, Told], options: Mapping[str, Any]) -> list[str]:
     paths = [path for told in inner.values() for path in told.paths]
     gains = [] if options.get("parallel") else [p for p in paths if p.endswith("gamma")]
     gated = "glu" in options.get("activation", "")
-    return [*(p for p in paths if _MATRIX.search(p) and (gated or p != "feed-forward/w3")), *gains]
+    matrices = [p for p in paths if _MATRIX.search(p) and (gated or p != "feed-forward/w3")]
+    return [*matrices, *(p for p in paths if p in _STATE), *gains]
 
 
 def _parts(
@@ -233,7 +237,7 @@ def _parts(
     if len(names) == 1:
         yield names[0], Found(contents, name, turned, told=True)
         return
-    heads = options["heads"]
+    heads = options.get("heads", 1)
     groups = options.get("kv_heads") or heads
     if told.way == GROUPED:
         whiches = (slice(-2), slice(-2, -1), slice(-1, None))

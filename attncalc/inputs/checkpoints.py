@@ -77,6 +77,17 @@ class Checkpoint(NamedTuple):
         return self._cached("attention")
 
     @property
+    def state_bytes(self) -> int:
+        """The bytes of what is kept of a whole text: states, and the tokens that a convolution reaches back to."""
+        found = 0
+        for path, file in self.found.items():
+            if path.endswith(("/ssm/a", "/ssm/kernel")):
+                shape, stored = self.contents.described(file.name or "")
+                channels, size = shape_of_part(shape, file)
+                found += channels * (size - path.endswith("kernel")) * _width(stored)
+        return found
+
+    @property
     def memory_bytes(self) -> int:
         """The same for a token that an encoder has read, and a decoder attends to; 0 where there is none."""
         return self._cached("cross-attention")
@@ -107,7 +118,8 @@ class Checkpoint(NamedTuple):
 
     def info(self) -> dict[str, Any]:
         """What there is to know of it before anything is computed."""
-        read = {"kv_cache_bytes_per_token_read": self.memory_bytes} if len(self.stacks) > 1 else {}
+        more = {"kv_cache_bytes_per_token_read": self.memory_bytes} if len(self.stacks) > 1 else {}
+        more |= {"state_bytes": self.state_bytes} if self.state_bytes else {}
         return {
             "architecture": self.architecture,
             "layers": self.layers,
@@ -115,7 +127,7 @@ class Checkpoint(NamedTuple):
             "parameters": self.parameters,
             "parts": self.parts,
             "kv_cache_bytes_per_token": self.cache_bytes,
-            **read,
+            **more,
             "flops_per_token": 2 * self.active,
             "training_flops_per_token": 6 * self.active,
         }

@@ -13,11 +13,14 @@ from attncalc.language.ops import affine
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.projections import CLAMPS, unbiased
+from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
 MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output norm3/output "
-MADE_BY_WEIGHTS += "cross-attention/q cross-attention/k cross-attention/v cross-attention/output"
+MADE_BY_WEIGHTS += "cross-attention/q cross-attention/k cross-attention/v cross-attention/output "
+MADE_BY_WEIGHTS += "ssm/inner ssm/gate conv/products ssm/convolved ssm/narrow ssm/delta ssm/b ssm/c scan/rates "
+MADE_BY_WEIGHTS += "scan/output ssm/output"
 
 
 def _of_another_layer(s: Scope) -> Node:
@@ -188,5 +191,5 @@ AROUND = (
     ),
 )
 IN_LAYERS = without_nils(of_layer("123", "attention", "cross-attention"))
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *AROUND)}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *REMEMBERING, *AROUND)}
 """Calculation → its mistakes, the commonest first."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import outer, take, total
+from attncalc.language.ops import total
+from attncalc.mistakes.state_spaces import SCAN
 
 
 def _own(s: Scope) -> Node:
@@ -27,29 +28,6 @@ def _by_keys_alone(s: Scope) -> Node:
     return query @ (state.T / parts(parts(weights, "sum")[0], "mul")[1]).T
 
 
-def _late(s: Scope) -> Node:
-    """The state with the token before in the place of this one; before the first there is none."""
-    if s.this.op != "add":
-        return 0 * s.this
-    faded, new = s.this.sources
-    return faded + take(s.added, "n", new.args["at"] - 1)
-
-
-def _read_before(s: Scope) -> Node:
-    """What is read before the token is written: what its state begins with."""
-    state, asked = parts(s.this, "matmul")
-    if state.sources[0].op != "add":
-        return 0 * s.this
-    return parts(state.sources[0], "add")[0].sources[1] @ asked
-
-
-def _without_time(s: Scope) -> Node:
-    if s.options["discretization"] == "zoh":
-        raise NotThere("euler")
-    return outer(s.x, s.b)
-
-
-BELOW_0 = "What becomes of the state if nothing new comes in?"
 HELD = "Which of the two does the paper's own code do?"
 
 
@@ -126,14 +104,6 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint="Does a token fade while it lasts?",
             kind="convention",
         ),
-        # mamba-minimal's issue 29 and VMamba's 88: where does the minus sign come from?
-        wrong(
-            "ssm-a-log-positive",
-            "rates",
-            lambda s: -s.this,
-            says="A above 0",
-            hint=BELOW_0,
-        ),
         # 1bit-MONSTER's pull request 1469: what is stored is A already
         wrong(
             "ssm-a-log-twice",
@@ -153,56 +123,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="δ as the layer left it, without softplus",
             hint="May a token last less than no time?",
         ),
-        # mamba-notes' issue 1: h_t from x_{t−1}, as Euler's method has it
-        wrong(
-            "ssm-input-late",
-            "state",
-            _late,
-            says="what the token before it adds, and not its own",
-            hint="Does a token's output know of the token itself?",
-        ),
-        wrong(
-            "ssm-read-before",
-            "read",
-            _read_before,
-            says="read from the state before the token is added",
-            hint="Does a token's output know of the token itself?",
-        ),
-        wrong(
-            "ssm-no-state",
-            "state",
-            lambda s: parts(s.this, "add")[1],
-            says="what the token adds, and nothing of earlier ones",
-            hint="What does the state keep of earlier tokens?",
-        ),
-        wrong(
-            "ssm-no-decay",
-            "state",
-            lambda s: parts(parts(s.this, "add")[0], "mul")[1] + parts(s.this, "add")[1],
-            says="nothing of the state fades",
-            hint="How much of the state is left when a token is over?",
-        ),
-        wrong(
-            "ssm-decay-linear",
-            "decay",
-            lambda s: 1 + parts(s.this, "exp")[0],
-            says="1 + the exponent in place of its exponential",
-            hint="Can a share be below 0?",
-        ),
-        wrong(
-            "ssm-added-without-delta",
-            "added",
-            _without_time,
-            says="as if every token lasted for 1",
-            hint="Does a token that lasts long add as much as a short one?",
-        ),
-        wrong(
-            "ssm-no-skip",
-            "output",
-            lambda s: parts(s.this, "add")[0],
-            says="without what goes past the state",
-            hint="Which way goes past the state?",
-        ),
+        *SCAN,
     ),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -202,6 +202,12 @@ MODELS: dict[str, tuple[Any, Any]] = {
         tf.FalconForCausalLM,
         tf.FalconConfig(**SHORT, hidden_size=8, num_hidden_layers=2, num_attention_heads=2),
     ),
+    "mamba": (
+        tf.MambaForCausalLM,
+        tf.MambaConfig(
+            **SHORT, hidden_size=8, num_hidden_layers=2, state_size=3, conv_kernel=3, time_step_rank=2, use_bias=True
+        ),
+    ),
     "bert": (tf.BertForMaskedLM, tf.BertConfig(**SIZES)),
     "bert_bare": (tf.BertModel, tf.BertConfig(**SIZES)),
     "modernbert": (
@@ -231,6 +237,10 @@ BESIDE: dict[str, dict[str, Any]] = {
 THEIRS = {"targets": "labels", "token_types": "token_type_ids", "image": "pixel_values"}
 
 
+LARGER = {("gpt_oss", "gate_up_proj"): 3, ("mamba", "mixer"): 0.5}
+"""How large weights are where smaller ones would hide something: what is clamped, what a state remembers."""
+
+
 def made(name: str) -> None:
     """Write a checkpoint, and beside it what its model computes."""
     cls, config = MODELS[name]
@@ -239,7 +249,7 @@ def made(name: str) -> None:
     model = cls(config).eval()
     with torch.no_grad():
         for key, parameter in learned(model).items():
-            parameter.normal_(0, 3 if "gate_up_proj" in key and name == "gpt_oss" else 0.3)  # some are clamped
+            parameter.normal_(0, next((size for (of, part), size in LARGER.items() if name == of and part in key), 0.3))
             if ("norm" in key.lower() or "ln" in key) and key.endswith("weight") and "gemma" not in name:
                 parameter.add_(0.8)
         for bias in corrections(model).values():
@@ -308,10 +318,12 @@ def encoded(model: Any, beside: dict[str, Any]) -> dict[str, Any]:
 def outputs(model: Any, **given: Any) -> dict[str, Any]:
     """Logits, what is pooled, hidden states, weights of attention, and the loss with its gradients, as far as given."""
     out = model(**given, output_hidden_states=True, output_attentions=True)
-    found = {
-        "hidden": np.stack([state[0].detach().numpy() for state in out.hidden_states]),
-        "attentions": np.stack([shares[0].detach().numpy() for shares in out.attentions]),
-    }
+    states = [*out.hidden_states]
+    if "attentions" in out:
+        shares = {"attentions": np.stack([shares[0].detach().numpy() for shares in out.attentions])}
+    else:  # Mamba has none, and returns what comes out of each layer, where others return what goes into it
+        shares, states = {}, [model.get_input_embeddings()(given["input_ids"]), *states[:-2], states[-1]]
+    found = {"hidden": np.stack([state[0].detach().numpy() for state in states])} | shares
     for name, ours in {"logits": "logits", "pooler_output": "pooled"}.items():
         if out.get(name) is not None:
             found[ours] = out[name][0].detach().numpy()

@@ -28,6 +28,7 @@ UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "ro
 STRETCHED = [name for name in DEFAULTS._fields if name not in ("base", "layout", "dims")]
 UNSCALED = {f"rope_{name}": getattr(DEFAULTS, name) for name in STRETCHED}
 SCORES, FFN = "layer 0/attention/weights", "layer 0/residual2"
+REMEMBERED = "layer 0/residual1"
 EMBEDDED = "model.embed_tokens.weight"
 SECOND = "layer 1/attention/weights"
 READ, NEXT = "encoder/layer 0/attention/weights", "encoder/layer 1/attention/weights"
@@ -119,6 +120,9 @@ FAULTS = (
     Fault("window-off-by-one", {"window": 4}, SCORES, "gpt_oss"),
     Fault("window-in-all-layers", {"window_layers": None}, SECOND, "gpt_oss"),
     Fault("experts-not-renormalised", {"experts_no_renormalise": True}, FFN, "gpt_oss"),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, REMEMBERED, "mamba"),
+    Fault("norm-layer-for-rms", {"norm": "layer"}, REMEMBERED, "mamba"),
+    Fault("block-pre-for-post", {"norm_at": "post"}, REMEMBERED, "mamba"),
     Fault("t5-scaled", {"scale": "default"}, READ, "t5 t5_gated"),
     Fault("ln-wrong-eps", {"eps": 1e-3}, READ, "t5 t5_gated bart"),
     Fault("att-no-scale", {"scale": "none"}, READ, "bart marian"),
@@ -153,6 +157,9 @@ def returned(t: ac.Trace) -> dict[str, Any]:
     found = {f"{of}hidden_states.{i}": state for i, state in enumerate(t["hidden"])}
     if "image" in t.inputs:  # the norm is behind the states that ViT returns
         found[f"hidden_states.{len(found) - 1}"] = t[f"layer {len(found) - 2}/residual2"]
+    if f"{REMEMBERED[:7]}/ssm/x" in t:  # Mamba returns what comes out of its layers
+        found = {f"hidden_states.{i}": t[f"layer {i}/residual1"] for i in range(len(found) - 1)}
+        found[f"hidden_states.{len(found)}"] = t["hidden"][-1]
     found |= {"logits": t["logits"]} if "logits" in t else {}
     found |= {"encoder_last_hidden_state": t["memory"]} if two else {}
     named = {f"{side}layer": f"{of}attentions", "encoder/layer": "encoder_attentions"}
@@ -328,9 +335,20 @@ def turned(value: Any) -> Any:
     return np.ascontiguousarray(value.T)
 
 
+def rows(*kept: slice) -> Any:
+    """Rows of a matrix in another order."""
+    return lambda value: np.concatenate([value[part] for part in kept])
+
+
 @pytest.mark.parametrize(
     ("model", "held", "change", "at", "mistake"),
     [
+        ("mamba", "in_proj", rows(slice(16, 32), slice(16)), REMEMBERED, "gate-up-swapped"),
+        ("mamba", "x_proj", rows(slice(2), slice(5, 8), slice(2, 5)), REMEMBERED, "ssm-b-c-swapped"),
+        ("mamba", "dt_proj.bias", np.zeros_like, REMEMBERED, "bias-missing"),
+        ("mamba", "conv1d.bias", np.zeros_like, REMEMBERED, "bias-missing"),
+        ("mamba", "mixer.D", np.zeros_like, REMEMBERED, "ssm-no-skip"),
+        ("mamba", "conv1d.weight", lambda value: value[..., ::-1], REMEMBERED, "conv-flipped"),
         ("gpt2", "c_attn", lambda value: of_each_head(value.T).T, SCORES, "fused-qkv-order"),
         ("bloom", "query_key_value", of_all_heads, SCORES, "fused-qkv-order"),
         ("gpt_neox", "query_key_value", of_all_heads, SCORES, "fused-qkv-order"),
@@ -548,7 +566,10 @@ def test_the_originals_are_right() -> None:
             held = reference(name)
             of = "decoder_" if "encoder_hidden" in held else ""
             dump = {theirs: held[key] for key, theirs in RETURNED.items() if key in held}
-            dump |= {f"{of}hidden_states.{i}": h for i, h in enumerate(held["hidden"])}
+            states = {f"{of}hidden_states.{i}": h for i, h in enumerate(held["hidden"])}
+            if name == "mamba":  # it returns no embeddings, and the last layer's rows beside those of the norm
+                states = {"hidden_states.0": held["hidden"][1], "hidden_states.2": held["hidden"][2]}
+            dump |= states
             dump |= {f"encoder_hidden_states.{i}": h for i, h in enumerate(held["encoder_hidden"] if of else ())}
             dump |= {f"cross_attentions.{i}": h for i, h in enumerate(held["cross_attentions"] if of else ())}
             assert computed(name).check(dump), name

@@ -16,8 +16,7 @@ from attncalc.calculations import TABLE
 from attncalc.common.numerals import ACCUMULATED, Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.evaluate.precisions import Narrow
-from attncalc.evaluate.values import evaluate, is_given
+from attncalc.evaluate.values import Machine, evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (
     comes_out,
     fits,
@@ -150,7 +149,7 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
 class _NarrowNorms:
     """A machine that works out the mean of squares of norms, and its root, in a narrow type, and all else in full."""
 
-    def __init__(self, machine: Narrow) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.machine, self.limit = machine, machine.limit
 
     def held(self, value: Array) -> Array:
@@ -187,6 +186,8 @@ def _has_narrow_norms(key: Key, question: Question, value: Array, base: Own) -> 
     behind = walk(node, into=lambda made: () if is_given(made, base) else made.sources)
     if answer.shape != node.shape or not any(made.op == "root_of_mean" for made in behind):
         return False
+    from attncalc.evaluate.precisions import Narrow  # a door: few answers are dumps
+
     for accumulate in ACCUMULATED:
         norms = _NarrowNorms(Narrow(answer.stored, accumulate))
         found = evaluate([node], key.solutions.operands, given=base, after_step=norms, keep=lambda _: False)[node]

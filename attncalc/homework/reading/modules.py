@@ -23,6 +23,8 @@ GIVES = {
     f"{CROSS}/wk": f"{CROSS}/k",
     f"{CROSS}/wv": f"{CROSS}/v",
     f"{CROSS}/wo": f"{CROSS}/output",
+    "ssm/wdt": "ssm/delta",
+    "ssm/wo": "ssm/output",
     "feed-forward/w1": "feed-forward/hidden",
     "feed-forward/w3": "feed-forward/linear",
     "feed-forward/w2": "feed-forward/output",
@@ -57,7 +59,7 @@ IN_CODE = (
 
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
-    front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|decoder|bert|roberta|distilbert|vit)\.)+"
+    front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit)\.)+"
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
@@ -104,6 +106,7 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
     if not layers:
         return
     returned, around, last = side.replace("/", "_"), set[str](), ("", "")
+    first = 0 if any("/ssm/" in path for path in modules) else 1  # Mamba returns no embeddings
     for i in range(layers):
         layer = f"{side}layer {i}"
         own = {path.partition("/")[2]: name for path, name in modules.items() if path.startswith(f"layer {i}/")}
@@ -116,7 +119,7 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
         yield re.sub(r"(\.\d+)\.[a-z]+\Z", r"\1", whole), last  # its parts may lie in a list
         yield f"{returned}attentions.{i}", (f"{layer}/attention", "weights")
         yield f"cross_attentions.{i}", (f"{layer}/{CROSS}", "weights")
-        yield f"{returned}hidden_states.{i + 1}", last
+        yield f"{returned}hidden_states.{i + first}", last
     for part in ("embedding", "pooler", "logits"):
         own = {path: name for path, name in modules.items() if path.startswith(f"{part}/")}
         yield from _holding(own, side.rstrip("/"), order, around)
@@ -125,7 +128,8 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
             inside = (key for key in order if f"{key[0]}/".startswith(f"{side}embedding/"))
             yield whole, max(inside, key=order.__getitem__)
     embedded = "embedding/norm" if "embedding/norm/gamma" in modules else "embedding"
-    yield f"{returned}hidden_states.0", (f"{side}{embedded}", "output")
+    if first:
+        yield f"{returned}hidden_states.0", (f"{side}{embedded}", "output")
     normed = (f"{side}final norm", "output") if "final norm/gamma" in modules else last
     yield f"{returned}hidden_states.{layers}", last if "embedding/kernel" in modules else normed
     yield "last_hidden_state", normed
