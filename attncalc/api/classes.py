@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from attncalc.common.errors import InputError, OptionError, near, quoted
+from attncalc.common.errors import InputError, OptionError, either, near, quoted
 from attncalc.common.numerals import Answers
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking import whole_class
@@ -21,9 +21,17 @@ from attncalc.homework.quiz.handouts import problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, from_python
-from attncalc.homework.reading.submissions import Submission, submissions
+from attncalc.homework.reading.submissions import Submission, submissions, submitter
 from attncalc.homework.reading.variants import PROBLEM
-from attncalc.homework.reports.class_reports import REPORTS, Account, gradescope, overview, report
+from attncalc.homework.reports.class_reports import (
+    REPORTS,
+    VISIBILITIES,
+    VISIBLE,
+    Account,
+    gradescope,
+    overview,
+    report,
+)
 from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
 from attncalc.homework.reports.students import anonymous, once
@@ -76,17 +84,23 @@ class Grades:
             raise OptionError(f"a class has no report in the format {quoted(format)}", hint=near(format, REPORTS))
         return report(self.sheets, format, None, Account(self.policy, self.log, audit))
 
-    def feedback(self, student: str, format: str = "html") -> str:
-        """The page of a student, with nobody else's: html, markdown or text; `gradescope` is their results.json."""
-        one = next((one for one in self.sheets if alike(one.student) == alike(student)), None)
-        if one is None:
+    def feedback(self, student: str, format: str = "html", *, visibility: str = VISIBLE) -> str:
+        """The page of a student, with nobody else's: html, markdown or text.
+
+        `gradescope` is their results.json, and `visibility` when it is shown there: visible, hidden, after_due_date,
+        after_published.
+        """
+        own = [one for one in self.sheets if alike(one.student) == alike(student)]
+        if not own:
             raise self._missing(student)
+        if visibility not in VISIBILITIES:
+            raise OptionError(f"visibility must be {either(VISIBILITIES)}, not {quoted(visibility)}")
         if format == "gradescope":
-            return gradescope(one)
+            return gradescope(own[0], visibility, own[1:])
         if format not in FORMATS:
             raise OptionError(f"feedback has no format {quoted(format)}", hint=near(format, FORMATS))
         form = "table" if format == "text" else format
-        return str(write(feedback_page(one, Account(self.policy, self.log)), form, View(width=TEXT_COLUMNS)))
+        return str(write(feedback_page(own[0], Account(self.policy, self.log)), form, View(width=TEXT_COLUMNS)))
 
     def by(self, policy: Policy) -> Grades:
         """The same class with marks by another policy, found from the verdicts."""
@@ -117,6 +131,7 @@ def grade(
     reveal: bool = False,
     dtype: str | None = None,
     first: bool = False,
+    student: Name | None = None,
     max_rows: int = MOST_ROWS,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -124,13 +139,16 @@ def grade(
     """A class, marked against a problem, a saved result, a trace or keys.json, as the command `grade` does.
 
     Sheets are files, folders and patterns, or answers by the names of students: `ac.grade(t, {"Ann": [0.5, 0.5]})`. Of
-    a student's several sheets the last counts, or the `first`. `jobs` processes share the work, or an `executor`'s
-    workers, anywhere: a `concurrent.futures.Executor`, or `dask.distributed.Client(address).get_executor(pure=False)`.
-    There, a sheet that hangs, or that ends the process that marks it, is listed, and the others are marked.
+    a student's several sheets the last counts, or the `first`. Where all are of one `student`, that name holds whatever
+    the sheets say; `@FILE` is Gradescope's submission_metadata.json. `jobs` processes share the work, or an
+    `executor`'s workers, anywhere: a `concurrent.futures.Executor`, or `dask.distributed.Client(address)
+    .get_executor(pure=False)`. There, a sheet that hangs, or that ends the process that marks it, is listed, and the
+    others are marked.
     """
     reading = Reading()
     task = posed(contents_of(key, reading), reading)
     found = _submissions(sheets, key, reading, task, max_rows)
+    found = found if student is None else of_student(found, fspath(student), task)
     by = policy if isinstance(policy, Policy) else USUAL_POLICY if policy is None else read_policy(fspath(policy))
     graded, several = marked(
         task, found, reading, by, reveal=reveal, dtype=dtype, first=first, work=Work(jobs, executor)
@@ -186,6 +204,14 @@ def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, mos
     if not found:
         raise InputError("there is no sheet to grade", hint="the key itself is not marked")
     return found
+
+
+def of_student(found: Sequence[Submission], word: str, task: Posed) -> list[Submission]:
+    """Submissions that are all of one student: what keys.json calls them, where they have several names."""
+    names = submitter(word)
+    known = task.keys.by_name if task.keys is not None else {}
+    name = next((name for name in names if alike(name) in known), names[0])
+    return [one._replace(name=name, known=True) for one in found]
 
 
 def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:

@@ -15,9 +15,9 @@ from attncalc.common.errors import OptionError, amount, either, near, quoted
 from attncalc.common.numerals import Numbers
 from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.autograders import EXPORTS, FILE, GRADESCOPE, autograder
 from attncalc.homework.quiz.banks import picked, read_bank
-from attncalc.homework.quiz.handouts import WORKSHEETS, files, for_platforms, problem_document
-from attncalc.homework.quiz.platforms import FORMATS as EXPORTS
+from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, for_platforms, problem_document
 from attncalc.homework.quiz.rosters import class_files, pooled, shared_out
 from attncalc.homework.quiz.search import Asks, Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
@@ -28,7 +28,8 @@ from attncalc.homework.reading.asked import asked, from_document, words_of
 from attncalc.homework.reading.lists import roster as read_roster
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
-from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
+from attncalc.homework.reading.variants import KEYS, LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
+from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.problem_files import document_of
 from attncalc.inputs.python_values import to_given
 from attncalc.inputs.reading import Contents, Reading
@@ -76,25 +77,35 @@ class Handouts:
         export: Iterable[str] = (),
         formulas: str = FORMULAS[-1],
         reasons: bool | None = None,
+        visibility: str = VISIBLE,
     ) -> dict[str, str | bytes]:
         """What `quiz -o` writes, by the names of the files: problems, sheets and worksheets, and the key or keys.json.
 
-        Worksheets are in formats of pages; `export` names those of platforms: moodle, qti, canvas.
+        Worksheets are in formats of pages; `export` names those of platforms: moodle, qti, canvas, and gradescope, an
+        autograder whose results students see as `visibility` says: visible, hidden, after_due_date, after_published.
         """
-        for words, known in ((formats, PAGES), (export, EXPORTS), ([formulas], FORMULAS)):
+        known_words = ((formats, PAGES), (export, EXPORTS), ([formulas], FORMULAS), ([visibility], VISIBILITIES))
+        for words, known in known_words:
             for word in words:
                 if word not in known:
                     raise OptionError(f"{quoted(word)} is not {either(known)}", hint=near(word, known))
         told = formulas == FORMULAS[-1] if reasons is None else reasons
-        return self.written([*formats], [*export], Wording(formulas, told))
+        return self.written([*formats], [*export], Wording(formulas, told), visibility)
 
-    def written(self, formats: Sequence[str], exports: Sequence[str], wording: Wording) -> dict[str, str | bytes]:
+    def written(
+        self, formats: Sequence[str], exports: Sequence[str], wording: Wording, visibility: str = VISIBLE
+    ) -> dict[str, str | bytes]:
         """The files, with worksheets that say so much."""
+        fixed = [form for form in exports if form != GRADESCOPE]
         if self.keys is not None:
-            return {**class_files(self.keys, formats, wording), **pooled(self.keys, exports, wording)}
-        assert self.found is not None, "there is one, where there are not many"
-        made: dict[str, str | bytes] = {**files(self.found.problem, formats, self.asked, wording)}
-        return made | (for_platforms(self.found.problem, exports, self.asked, wording) if exports else {})
+            own, key = class_files(self.keys, formats, wording), KEYS
+            others = pooled(self.keys, fixed, wording)
+        else:
+            assert self.found is not None, "there is one, where there are not many"
+            own, key = files(self.found.problem, formats, self.asked, wording), KEY
+            others = for_platforms(self.found.problem, fixed, self.asked, wording) if fixed else {}
+        marker = {FILE: autograder(key, own[key], visibility)} if GRADESCOPE in exports else {}
+        return {**own, **others, **marker}
 
 
 def quiz(

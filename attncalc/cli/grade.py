@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncalc.api.classes import Work, handed_in, marked, of_sheets
+from attncalc.api.classes import Work, handed_in, marked, of_sheets, of_student
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
@@ -24,7 +24,15 @@ from attncalc.homework.marking.whole_class import Graded, Posed, exit_status, po
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.submissions import Submission
-from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, gradescope, overview
+from attncalc.homework.reports.class_reports import (
+    REPORTS,
+    SUFFIXES,
+    VISIBILITIES,
+    VISIBLE,
+    Account,
+    gradescope,
+    overview,
+)
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
@@ -57,6 +65,31 @@ class Again(NamedTuple):
     override: Annotated[
         str | None,
         option("Marking again", "--override", "FILE", "marks changed by hand: a CSV with student, step, marks, why"),
+    ] = None
+
+
+class One(NamedTuple):
+    """Where a platform has one student's sheets marked at a time."""
+
+    student: Annotated[
+        str | None,
+        option(
+            "Platforms",
+            "--student",
+            "NAME",
+            "whose all the sheets are, whatever they say; @FILE: Gradescope's submission_metadata.json",
+        ),
+    ] = None
+    visibility: Annotated[
+        str | None,
+        option(
+            "Platforms",
+            "--visibility",
+            "|".join(VISIBILITIES),
+            "when Gradescope shows students what was found (visible)",
+            choices=VISIBILITIES,
+            check=one_of(VISIBILITIES),
+        ),
     ] = None
 
 
@@ -101,6 +134,7 @@ def grade(
     again: Again,
     back: Back,
     printed: Printed,
+    one: One,
     tables: Annotated[Tables, FURTHER],
     report: Annotated[
         str | None,
@@ -154,6 +188,8 @@ def grade(
     """
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
+    if one.visibility is not None and report != "gradescope":
+        raise OptionError("--visibility is of Gradescope's reports", hint="-f gradescope makes one")
     by, before, printing = policy(marking), None, printed.printing
     if again.regrade is not None:
         before = read_report(again.regrade)
@@ -162,9 +198,14 @@ def grade(
         raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
     read = Reading(**tables.asked())
     task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
+    if one.student is not None:
+        if task is None:
+            raise OptionError("--student says whose the sheets are, and there are none to be marked")
+        task = task._replace(found=of_student(task.found, one.student, task.posed))
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
+    many = min(many, 1) if one.student is not None else many
     if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
         raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
     path = None if again.dry_run else _target(report, output, many, files)
@@ -182,9 +223,9 @@ def grade(
     graded, log = _settled(graded, several, before, again, back, read)
     if again.dry_run:
         return 0
-    account = Account(by, log, back.audit, printing)
+    account = Account(by, log, back.audit, printing, one.visibility or VISIBLE)
     if report == "gradescope" and many > 1:
-        _write_each(graded, Path(output or ""), files, ".json", gradescope)
+        _write_each(graded, Path(output or ""), files, ".json", lambda each: gradescope(each, account.visibility))
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
         out.deliver(page(graded, report, view, account), path)

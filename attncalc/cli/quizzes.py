@@ -28,15 +28,16 @@ from attncalc.cli.solving import by_name
 from attncalc.common.errors import OptionError, both, either, flag, listed, near, quoted
 from attncalc.common.system import NamedTuple, is_file
 from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.autograders import EXPORTS, GRADESCOPE
 from attncalc.homework.quiz.exports import FIXED
 from attncalc.homework.quiz.handouts import WORKSHEETS, key_document, worksheet_name
-from attncalc.homework.quiz.platforms import FORMATS as EXPORTS
 from attncalc.homework.quiz.search import Quiz
 from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import from_document, words_of
 from attncalc.homework.reading.lists import roster
 from attncalc.homework.reading.variants import LEVELS, is_keys
+from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import document_file, load_document
 from attncalc.inputs.reading import Reading
@@ -132,11 +133,14 @@ def own_but(taken: Container[str]) -> Callable[[Sequence[str] | None], dict[str,
 
 
 OWN = (
-    *("calculation", "key", "format", "export", "output"),
+    *("calculation", "key", "format", "export", "visibility", "output"),
     *(name for group in (Drawing, Asking, Classroom, Printed) for name in group._fields),
 )
 """What the calculation's options and operands of these names are said with --set for."""
-WITH_BANK = ("bank", "pick", "roster", "seed", "level", "format", "export", "formulas", "reasons", *Printed._fields)
+WITH_BANK = (
+    *("bank", "pick", "roster", "seed", "level", "format", "export", "visibility", "formulas", "reasons"),
+    *Printed._fields,
+)
 WITH_REPLACE = ("replace", "seed", "format", "formulas", "reasons", *Printed._fields)
 
 
@@ -167,8 +171,19 @@ def quiz(
             "Output",
             "--export",
             "FORMAT,…",
-            "the quiz for a platform, with its answers: moodle (XML), qti (2.1) or canvas",
+            "the quiz for a platform, with its answers: moodle (XML), qti (2.1), canvas, or gradescope (an autograder)",
             choices=EXPORTS,
+        ),
+    ] = None,
+    visibility: Annotated[
+        str | None,
+        option(
+            "Output",
+            "--visibility",
+            "|".join(VISIBILITIES),
+            "when Gradescope's autograder shows students what it found (visible)",
+            choices=VISIBILITIES,
+            check=one_of(VISIBILITIES),
         ),
     ] = None,
     output: Annotated[
@@ -189,11 +204,13 @@ def quiz(
     """
     parts = (drawing, asking, classroom, printed)
     given = {name: value for part in parts for name, value in part._asdict().items()}
-    given |= {**own, "format": format, "export": export}
+    given |= {**own, "format": format, "export": export, "visibility": visibility}
     said = {name for name, value in given.items() if value is not None}
     if key is not None:
         _make_key(key, output, calculation or (), sorted(said))
         return
+    if visibility is not None and GRADESCOPE not in names(export):
+        raise OptionError("--visibility is of Gradescope's autograder", hint="--export gradescope makes one")
     wording = asking.wording(printed.printing)
     if classroom.replace is not None:
         surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_REPLACE}))]
@@ -213,9 +230,8 @@ def quiz(
         for note in made.notes:
             out.say("note", note)
         exports = [choice("--export", word, EXPORTS) for word in names(export)]
-        out.write_folder(_folder(output), made.written(_formats(format), exports, wording))
-        if exports:
-            out.say("note", FIXED)
+        out.write_folder(_folder(output), made.written(_formats(format), exports, wording, visibility or VISIBLE))
+        _tell_fixed(exports)
         return
     words = calculation or []
     whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
@@ -228,11 +244,16 @@ def quiz(
         made = _of_document(words[0], drawing, asking, students, said)
     else:
         made = _drawn(name, drawing, sizes, asking, own, students)
-    out.write_folder(folder, made.written(formats, exports, wording))
-    if exports:
-        out.say("note", FIXED)
+    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE))
+    _tell_fixed(exports)
     if made.found is not None:
         _tell(made.found, sizes)
+
+
+def _tell_fixed(exports: Sequence[str]) -> None:
+    """Tell what the platforms cannot do that have fixed answers."""
+    if set(exports) - {GRADESCOPE}:
+        out.say("note", FIXED)
 
 
 def _folder(output: str | None) -> Path:

@@ -288,6 +288,7 @@ def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) 
     try:
         with limited():
             sheet = submission.sheet or _sheet(submission, reading)
+        sheet = _known(sheet, name) if submission.known else sheet
         name = sheet.student or name
         with limited(timed=False):
             found = markers.mark(sheet, submission.name)
@@ -295,6 +296,13 @@ def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) 
         return Graded(name, submission.source, error=error.message, hint=error.hint)
     assert found.marked is not None, "what was not read has raised an error"
     return replace(found, source=submission.source, marked=replace(found.marked, source=submission.source))
+
+
+def _known(sheet: Sheet, student: str) -> Sheet:
+    """A sheet of a student who is known; that it says another name is noted."""
+    said = sheet.student if alike(sheet.student) != alike(student) else ""
+    told = (f"{student}: the sheet says that it is of {quoted(said)}",) if said else ()
+    return replace(sheet, student=student, notes=(*sheet.notes, *told))
 
 
 def _sheet(submission: Submission, reading: Reading) -> Sheet:

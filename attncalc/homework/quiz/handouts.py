@@ -27,6 +27,7 @@ from attncalc.solve.solver import solve
 WORKSHEETS = ("markdown", "latex")
 """The formats of worksheets that are usual: one to be read anywhere, one to be printed."""
 AS_USUAL = Wording()
+KEY = "key.json"
 
 
 def files(
@@ -37,7 +38,7 @@ def files(
 ) -> dict[str, str]:
     """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
-    return handed_out(trace, worksheets_in, asked, wording) | {"key.json": _key(trace, asked)}
+    return handed_out(trace, worksheets_in, asked, wording) | {KEY: _key(trace, asked)}
 
 
 def handed_out(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from html import escape
 
 from attncalc.common.errors import OptionError, visible
@@ -80,6 +80,9 @@ SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 QTI_ITSELF = f'xmlns="{QTI}" xmlns:xsi="{SCHEMA}" xsi:schemaLocation="{QTI} {QTI_SCHEMA}"'
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a package, so that the same quiz is the same package."""
+UNIX = 3
+"""Where a package says it was made, wherever that was: only there are programs told from other files."""
+PROGRAM, PLAIN = 0o100755, 0o100644
 
 
 def _qti(questions: Sequence[Question]) -> bytes:
@@ -112,7 +115,7 @@ def _qti(questions: Sequence[Question]) -> bytes:
         "<schemaversion>1.0.0</schemaversion></metadata>\n<organizations/>\n<resources>\n"
         f"{''.join(resources)}</resources>\n</manifest>\n"
     )
-    return _package({"imsmanifest.xml": manifest, **files})
+    return package({"imsmanifest.xml": manifest, **files})
 
 
 def _resource(name: str, kind: str, file: str, needs: Sequence[str] = ()) -> str:
@@ -121,13 +124,16 @@ def _resource(name: str, kind: str, file: str, needs: Sequence[str] = ()) -> str
     return f'<resource {told}><file href="{file}"/>{others}</resource>\n'
 
 
-def _package(files: Mapping[str, str]) -> bytes:
-    """Files as a zip."""
-    package = io.BytesIO()
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as archive:
+def package(files: Mapping[str, str], programs: Container[str] = ()) -> bytes:
+    """Files as a zip; some of them are programs, which can be run where they are unpacked."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
-    return package.getvalue()
+            info = zipfile.ZipInfo(name, LONG_AGO)
+            info.create_system = UNIX
+            info.external_attr = (PROGRAM if name in programs else PLAIN) << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+    return whole.getvalue()
 
 
 def item(name: str, page: Page, found: Mapping[Where, Gap], number: int = 0) -> str:
@@ -232,7 +238,7 @@ def canvas(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
         f'{head}<questestinterop xmlns="{QTI_12}"><assessment ident="quiz" title="{escape(visible(name))}">\n'
         '<section ident="root_section">\n{}\n</section>\n</assessment></questestinterop>\n'
     ).replace("{}", "\n".join(items))
-    return _package({"imsmanifest.xml": manifest, "quiz/assessment_meta.xml": meta, "quiz/quiz.xml": quiz})
+    return package({"imsmanifest.xml": manifest, "quiz/assessment_meta.xml": meta, "quiz/quiz.xml": quiz})
 
 
 def _canvas_item(name: str, title: str, text: str, kind: str, points: int, answers: str = "") -> str:

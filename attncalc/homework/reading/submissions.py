@@ -13,7 +13,9 @@ from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_fold
 from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
 from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, class_list
 from attncalc.homework.reading.sheets import StepNames
+from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.record.trace import NOTHING
 
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
@@ -36,6 +38,7 @@ class Submission(NamedTuple):
     error: str = ""  # why what was read of it is no sheet
     hint: str = ""
     data: bytes | None = None  # what the file holds, for a machine that may not have it
+    known: bool = False  # whether the name holds, whatever stands on the sheet
 
 
 def submissions(
@@ -73,6 +76,23 @@ def submissions(
         source = path.name if files[path.name] == 1 else str(path)
         found += _rows(one, path, reading, (names, parts), source, most_rows, alone=len(meant) == 1)
     return found
+
+
+def submitter(word: str) -> list[str]:
+    """What a student is called: a name, or `@FILE`, where Gradescope says who has handed in, by names and addresses."""
+    if not word.strip():
+        raise InputError("the student has no name")
+    if not word.startswith("@"):
+        return [visible(word.strip(), LONGEST_NAME)]
+    source = shown(word[1:])
+    tree = plain(parse_json(decode(read_file(word[1:], MAX_TEXT), source), source), source)
+    users = tree.get("users") if isinstance(tree, dict) else None
+    rows = [user for user in users if isinstance(user, dict)] if isinstance(users, list) else []
+    found = [user.get(key) for user in rows for key in ("name", "email")]
+    names = [visible(name.strip(), LONGEST_NAME) for name in found if isinstance(name, str) and name.strip()]
+    if not names:
+        raise InputError(f"{source} does not say who has handed in", hint='its "users" have a "name" each')
+    return names
 
 
 def _rows(

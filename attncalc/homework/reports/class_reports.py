@@ -29,6 +29,8 @@ from attncalc.render.printing import AS_IT_IS, Printing, printed
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
 """Of a student, in the overview; reports have names in full."""
+VISIBILITIES = (VISIBLE, HIDDEN, *_) = ("visible", "hidden", "after_due_date", "after_published")
+"""When Gradescope shows something to students."""
 
 
 class Account(NamedTuple):
@@ -38,15 +40,18 @@ class Account(NamedTuple):
     log: Sequence[Override] = ()  # the marks that were changed by hand
     audited: bool = False  # whether it is shown what mistakes cost, and which judgements were close
     printing: Printing = AS_IT_IS
+    visibility: str = VISIBLE  # when Gradescope shows a student what was found
 
 
 AS_USUAL = Account()
 
 
 def report(graded: Sequence[Graded], format: str, view: View | None = None, how: Account = AS_USUAL) -> str:
-    """A report in a format of REPORTS; for `gradescope`, on the one sheet that there is."""
+    """A report in a format of REPORTS; for `gradescope`, on the sheets of the one student that there is."""
     if format == "json":
         return _json(graded, how)
+    if format == "gradescope":
+        return gradescope(graded[0], how.visibility, graded[1:])
     return (
         _DATA[format](graded) if format in _DATA else str(write(printed(page(graded, how), how.printing), format, view))
     )
@@ -266,11 +271,16 @@ def _yaml(facts: Mapping[str, str]) -> list[str]:
     return ["  ---", *lines, "  ..."]
 
 
-def gradescope(one: Graded) -> str:
-    """The results.json of one sheet, as Gradescope reads it; whatever stands in it is text."""
+def gradescope(one: Graded, visibility: str = VISIBLE, others: Sequence[Graded] = ()) -> str:
+    """The results.json of a sheet, as Gradescope reads it, and of other sheets of its student that cannot be read.
+
+    Whatever stands in it is text. What the program has printed is the teacher's to see.
+    """
     whole: dict[str, Any] = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
+    whole |= {"visibility": visibility, "stdout_visibility": HIDDEN}
+    unread = [f"The sheet could not be read: {each.fault}" for each in (one, *others) if each.marked is None]
     if one.marked is None:
-        whole |= {"score": 0, "output": f"The sheet could not be read: {one.fault}", "tests": []}
+        whole |= {"score": 0, "output": "\n".join(unread), "tests": []}
     else:
         tests = [
             {
@@ -282,7 +292,8 @@ def gradescope(one: Graded) -> str:
             }
             for step in one.marked.steps
         ]
-        whole |= {"score": one.marked.score, "output": summary(one.marked), "tests": tests}
+        told = "\n".join((summary(one.marked), *unread))
+        whole |= {"score": one.marked.score, "output": told, "tests": tests}
     return json.dumps(whole, indent=1) + "\n"
 
 
@@ -290,8 +301,7 @@ _DATA: dict[str, Callable[[Sequence[Graded]], str]] = {
     "csv": _csv,
     "junit": _junit,
     "tap": _tap,
-    "gradescope": lambda graded: gradescope(graded[0]),
 }
-REPORTS = ("json", *_DATA, *PAGES)
+REPORTS = ("json", *_DATA, "gradescope", *PAGES)
 SUFFIXES = {suffix: form for suffix, form in ALL.items() if form in REPORTS} | {".xml": "junit", ".tap": "tap"}
 """Of a report's file → its format, where none is named."""
