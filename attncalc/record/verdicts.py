@@ -106,13 +106,16 @@ class Policy:
 USUAL_POLICY = Policy()
 
 
-def earned(verdict: str, share: float, policy: Policy) -> float:
-    """The marks of a step, before its points: by its verdict, the share of its entries that are right, and a policy.
+def earned(verdict: str, share: float, policy: Policy, filled: float = 1.0) -> float:
+    """The marks of a step, before its points: by its verdict, the shares of its entries that are right, and a policy.
 
-    So is every mark found, when a sheet is marked and when its marks are found again by another policy.
+    So is every mark found, when a sheet is marked and when its marks are found again by another policy. Where what
+    follows earns all, what is left blank follows from nothing.
     """
     method, accuracy = MARKS[policy.marks]
-    if verdict in SOUND or (verdict == FOLLOWS and policy.follow == "full"):
+    if verdict == FOLLOWS and policy.follow == "full":
+        return method + accuracy * (filled if policy.cells == "each" else filled == 1)
+    if verdict in SOUND:
         return method + accuracy
     rightly_done = (FOLLOWS,) if policy.follow == "method" else ()
     found = method if verdict in (SLIP, *rightly_done) or (verdict == MISSING and share) else 0.0
@@ -150,6 +153,7 @@ class MarkedStep:
     out_of: float
     asked: bool = True  # whether it counts
     share: float = 0.0  # of the entries that are asked for, how many are right
+    filled: float = 1.0  # and how many are not left blank
 
     @property
     def verdict(self) -> str:
@@ -194,6 +198,8 @@ class MarkedStep:
             document["close"] = True
         if 0 < self.share < 1:
             document["share"] = self.share
+        if 0 < self.filled < 1:
+            document["filled"] = self.filled
         if not reveal:
             del document["expected"], document["max_error"]
         return document

@@ -36,7 +36,12 @@ SHEETS: dict[str, Any] = {
         "weights": [[0.8044, 0.1956], [0.4, 0.6]],
         "output": [[0.1956, 0.6089], [0.6, -0.2]],
     },
+    "it follows, but for a blank": {
+        "weights": [[0.8044, 0.1956], [0.4, 0.6]],
+        "output": [[0.1956, 0.6089], [0.6, None]],
+    },
 }
+BLANKS = {"a blank": 1, "it follows, but for a blank": 1}
 BY_HAND = {  # verdict and right entries of the first step and of the second
     "right": (("right", 4), ("right", 4)),
     "mistaken": (("mistake", 0), ("follows", 0)),
@@ -46,15 +51,19 @@ BY_HAND = {  # verdict and right entries of the first step and of the second
     "nothing": (("missing", 0), ("missing", 0)),
     "filled": (("right", 4), ("unexplained", 0)),
     "one row follows": (("slip", 2), ("follows", 2)),
+    "it follows, but for a blank": (("slip", 2), ("follows", 2)),
 }
 POLICIES = [Policy(*names) for names in product(MARKS, CELLS, FOLLOWING)]
 
 
-def by_hand(verdict: str, right: int, policy: Policy) -> Fraction:
-    """The marks of a step of four entries, of which so many are right."""
+def by_hand(verdict: str, right: int, policy: Policy, blank: int = 0) -> Fraction:
+    """The marks of a step of four entries, of which so many are right, and so many are left blank."""
     method, accuracy = {"1+1": (1, 1), "0+1": (0, 1)}[policy.marks]
-    if verdict == "right" or (verdict == "follows" and policy.follow == "full"):
+    if verdict == "right":
         return Fraction(method + accuracy)
+    if verdict == "follows" and policy.follow == "full":  # what is blank follows from nothing
+        right = 4 - blank
+        return method + accuracy * (Fraction(right, 4) if policy.cells == "each" else Fraction(blank == 0))
     share = Fraction(right, 4) if policy.cells == "each" else 0
     keeps = (
         verdict == "slip" or (verdict == "missing" and right) or (verdict == "follows" and policy.follow == "method")
@@ -69,7 +78,8 @@ def test_marks_are_those_that_a_hand_finds(policy: Policy) -> None:
     for name, steps in SHEETS.items():
         marked = marker.mark(from_tree({"steps": steps}, name))
         assert tuple(step.verdict for step in marked.steps) == tuple(verdict for verdict, _ in BY_HAND[name]), name
-        marks = [by_hand(*step, policy) * weight for step, weight in zip(BY_HAND[name], (1, 3), strict=True)]
+        (first, second), blank = BY_HAND[name], BLANKS.get(name, 0)
+        marks = [by_hand(*first, policy), 3 * by_hand(*second, policy, blank)]
         assert [step.score for step in marked.steps] == pytest.approx(list(map(float, marks))), name
         assert marked.out_of == 4 * (2 if policy.marks == "1+1" else 1)
 
@@ -155,7 +165,7 @@ def test_regrading_gives_the_marks_of_grading_anew(run: Run, home: Path, options
 
 def test_a_corrected_key_is_a_regrade_too(run: Run, home: Path) -> None:
     run(*GRADE, "--cells", "each", "-o", "old.json")
-    assert run(*GRADE, "--regrade", "old.json", "--dry-run").stdout == "the marks of 0 of 8 students change\n".replace(
+    assert run(*GRADE, "--regrade", "old.json", "--dry-run").stdout == "the marks of 0 of 9 students change\n".replace(
         "change", "would change"
     )
     problem = json.loads((home / "problem.json").read_text())

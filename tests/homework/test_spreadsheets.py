@@ -57,6 +57,17 @@ def test_right_answers_are_right(text: str) -> None:
     )
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize(
+    "head", ["@student{}Ann\n", "@products{}\n2,5{}1,5\n"], ids=["a line in front", "another step"]
+)
+def test_a_number_by_itself_has_the_decimal_mark_of_its_sheet(mark: str, head: str) -> None:
+    text = head.replace("{}", mark) + "@dot\n4,0000\n"
+    sheet = from_contents(TextFile("s.csv", text), Reading())
+    found = Marker(Key(ac.dot([2.5, 1.5], [1, 1]).problem)).mark(sheet)
+    assert {step.verdict for step in found.steps} == {"right"}
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [

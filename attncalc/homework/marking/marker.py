@@ -524,7 +524,7 @@ class Marker:
         wanted = self.asked.wants(key)
         weight = self.points.get(key, 1) if wanted else 0
         laid = laid_out(self.key, answer, key, expected)
-        share = self._share(key, answer, finding)
+        share, filled = self._share(key, answer, finding), self._filled(key, laid)
         value = from_parts(expected) if key in self.key.complex else expected
         return MarkedStep(
             name=spelled(key),
@@ -533,10 +533,11 @@ class Marker:
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
             max_error=None if laid is None else largest_error(laid, expected),
-            score=weight * earned(finding.verdict, share, self.policy),
+            score=weight * earned(finding.verdict, share, self.policy, filled),
             out_of=weight * self.policy.full,
             asked=wanted,
             share=share,
+            filled=filled,
         )
 
     def _share(self, key: StepKey, answer: Answer, finding: Finding) -> float:
@@ -548,6 +549,14 @@ class Marker:
         where = answer.asked if self.asked.entries(key) is None else self.asked.entries(key)
         number = math.prod(self.key.nodes[key].shape) if where is None else int(where.sum())
         return 1 - finding.wrong.number / number
+
+    def _filled(self, key: StepKey, laid: Answer | None) -> float:
+        """How many of the entries that are asked for are not left blank."""
+        if laid is None:
+            return 1.0
+        asked = self.asked.entries(key)
+        where = laid.asked if asked is None else asked
+        return float((laid.answered if where is None else laid.answered[where]).mean())
 
 
 def _as_json(answer: Answer) -> Any:

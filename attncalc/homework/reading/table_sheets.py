@@ -28,6 +28,7 @@ from attncalc.inputs.csv_files import (
     TextFile,
     blocks,
     check_length,
+    delimiter_of,
     has_point,
     is_text,
     parted,
@@ -65,7 +66,10 @@ def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     refuse_many(len(tables), source)
     if not tables:
         return replace(told, steps={"": _result(rest, source, reading)})
-    rows = {name: entry_rows(table, source, reading) for name, table in tables.items()}
+    marks = {_mark(line) for line in text.splitlines() if line.lstrip('" ').startswith("@")}
+    marks |= {delimiter_of(table, reading) for table in tables.values()}
+    apart = next((mark for mark in (";", "\t") if mark in marks), None)
+    rows = {name: entry_rows(table, source, _by_others(table, reading, apart)) for name, table in tables.items()}
     return replace(told, steps={name: _table(block, source, reading) for name, block in rows.items()})
 
 
@@ -77,6 +81,13 @@ def _result(text: str, source: str, reading: Reading) -> Answer:
         title = re.match(r"\s*([^\W\d][\w/]*):?[,;\t ]*$", text, re.MULTILINE)
         hint = f"the rows of a step stand below a line @{title[1]}" if title else ""
         raise InputError(error.message, hint=error.hint or hint) from None
+
+
+def _by_others(table: str, reading: Reading, apart: str | None) -> Reading:
+    """How a block is read that has one number a line, whose comma may be either: by what parts cells elsewhere."""
+    lines = [line.strip() for line in table.splitlines() if line.strip()]
+    single = all(DECIMAL_COMMA.fullmatch(line) or line.casefold() in answers.BLANK for line in lines)
+    return reading.parted_by(apart) if single else reading
 
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
