@@ -204,6 +204,7 @@ class StudentDocument(TypedDict):
     student: str
     source: str
     carried: NotRequired[CarriedDocument]
+    variants: NotRequired[dict[str, str]]  # by problems, the hash of what the sheet was marked by
     verdict: str
     score: float | None
     out_of: float | None
@@ -224,6 +225,19 @@ class ItemDocument(TypedDict):
     left_out: int
     facility: float | None
     with_rest: float | None
+
+
+class WholeDocument(TypedDict):
+    """One of several problems, or a variant of one that several students had: all its steps, over a class."""
+
+    problem: str
+    variant: str  # its hash; "" for all variants of the problem
+    sheets: int
+    steps: int  # on all sheets together
+    right: int
+    followed: int
+    left_out: int
+    facility: float | None
 
 
 class CostDocument(TypedDict):
@@ -277,6 +291,7 @@ class ClassDocument(TypedDict):
     first_wrong: dict[str, int]
     policy: PolicyDocument
     items: list[ItemDocument]
+    variants: NotRequired[list[WholeDocument]]
     made_by: dict[str, list[str]]
     log: NotRequired[list[ChangeDocument]]
     audit: NotRequired[AuditDocument]

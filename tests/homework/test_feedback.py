@@ -13,9 +13,9 @@ from conftest import Run
 
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports.class_reports import report
-from attncalc.homework.reports.items import ENOUGH, items
+from attncalc.homework.reports.items import ALONE, ENOUGH, items, variants
 from attncalc.homework.reports.mark_sheets import filled
-from attncalc.homework.reports.students import code, once
+from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
@@ -123,6 +123,59 @@ def test_items_tell_how_many_had_them_and_how_they_go_with_the_rest(number: int)
         assert math.isclose(first.with_rest, 1)
     for form in ("html", "markdown", "table", "json"):
         assert ("with the rest" in report(found, form)) == (number >= ENOUGH and form != "json")
+
+
+def of_variant(number: int, variants: dict[str, str], *verdicts: tuple[str, float]) -> Graded:
+    return replace(student(number, *verdicts), variants=variants)
+
+
+A, B, C = {"": "pa"}, {"": "pb"}, {"": "pc"}
+SHARED = [*(of_variant(i, A, *STRONG) for i in range(3)), of_variant(3, A, *WEAK), of_variant(4, B, *WEAK)]
+SHARED += [of_variant(5, B, *STRONG), of_variant(6, C, *STRONG), Graded("Ed", "", error="no sheet")]
+
+
+def test_variants_are_counted_that_several_students_had() -> None:
+    found = [whole.to_dict() for whole in variants(SHARED)]
+    keys = ("variant", "sheets", "steps", "right", "followed", "left_out", "facility")
+    rows = [tuple(whole[key] for key in keys) for whole in found]
+    assert rows == [("pa", 4, 12, 7, 3, 1, round(17 / 24, 4)), ("pb", 2, 6, 3, 1, 1, round(7 / 12, 4))]
+    assert json.loads(report(SHARED, "json"))["variants"] == found
+    for form in ("html", "markdown", "plain"):
+        page = re.sub(r"<[^>]+>|\b(?:[a-z]+ ?[a-z]*):", " ", report(SHARED, form))
+        assert re.search(r"pa\W+4\W+12\W+7\W+3\W+1\W+71%", page), form
+        assert "pc" not in page
+    hidden, _ = anonymous(SHARED, ())
+    told = [next(iter(one.variants.values()), "") for one in hidden]
+    assert sorted(told) == ["", "", *["pa"] * 4, *["pb"] * 2]  # whose pc is, others may know
+
+
+def test_of_a_bank_each_problem_is_counted() -> None:
+    own = [of_variant(i, {"a": "pa", "b": f"p{i}"}, *STRONG) for i in range(3)]
+    steps = ("a/x", "a/y", "b/x")
+    named = []
+    for one in own:
+        assert one.marked is not None
+        called = tuple(replace(step, name=name) for step, name in zip(one.marked.steps, steps, strict=True))
+        named.append(replace(one, marked=replace(one.marked, steps=called)))
+    rows = [(whole.problem, whole.variant, whole.sheets, whole.steps, whole.right) for whole in variants(named)]
+    assert rows == [("a", "", 3, 6, 6), ("b", "", 3, 3, 0)]
+    assert re.search(r"a +all +3 +6 +6 +0 +0 +100%", report(named, "table"))
+
+
+def test_where_everybody_has_other_numbers_that_is_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("student\nAda\nBob\n", encoding="utf-8")
+    run("quiz", "softmax", "--seed", "1", "--ask", "softmax", "--roster", "class.csv", "-o", "hw")
+    for name in ("Ada", "Bob"):
+        (tmp_path / f"{name}.json").write_text('{"softmax": [0.1, 0.2, 0.7]}', encoding="utf-8")
+    page = run("grade", "hw/keys.json", "Ada.json", "Bob.json", "-f", "plain").stdout
+    assert page.count(ALONE) == 1
+    run("grade", "hw/keys.json", "Ada.json", "Bob.json", "-o", "all.json")
+    whole = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    keys = json.loads((tmp_path / "hw/keys.json").read_text(encoding="utf-8"))["variants"]
+    assert [one["variants"] for one in whole["students"]] == [{"": one["problem"]} for one in keys]
+    assert "variants" not in whole
+    run("grade", "--regrade", "all.json", "-f", "plain", "-o", "again.txt")
+    assert ALONE in (tmp_path / "again.txt").read_text(encoding="utf-8")
 
 
 def test_the_mistakes_of_a_class_stand_with_those_who_made_them(run: Run, home: Path) -> None:

@@ -67,7 +67,7 @@ def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
     steps = tuple(_step(step) for step in row["steps"])
     marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy)
     carried = Carried(**row["carried"]) if "carried" in row else None
-    return Graded(row["student"], row["source"], marked, carried=carried)
+    return Graded(row["student"], row["source"], marked, carried=carried, variants=row.get("variants", {}))
 
 
 def _step(row: Mapping[str, Any]) -> MarkedStep:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from attncalc.common import system
 from attncalc.common.errors import AttncalcError, InputError, quoted
@@ -60,6 +60,7 @@ class Graded:
     hint: str = ""
     carried: Carried | None = None
     problem: str = ""  # which of several problems it is of
+    variants: Mapping[str, str] = field(default_factory=dict)  # by problems, the hash of what it was marked by
 
     @property
     def fault(self) -> str:
@@ -233,7 +234,8 @@ class _ByOwn:
         """A sheet of one of the problems, with the points of that."""
         if own.points is not None and marked.out_of:
             marked = replace(marked, steps=tuple(_shared_out(marked, own.points)))
-        return Graded(student, "", replace(marked, student=student), problem=own.name)
+        variants = {own.name: own.id} if own.id else {}
+        return Graded(student, "", replace(marked, student=student), problem=own.name, variants=variants)
 
 
 def _shared_out(marked: Marked, points: float) -> Iterator[MarkedStep]:
@@ -271,9 +273,9 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
         notes = tuple(note for part in parts if part.marked is not None for note in part.marked.notes)
         marked = replace(first.marked, calculation="", steps=tuple(steps), notes=notes)
         carried = next((part.carried for part in parts if part.carried is not None), None)
-        whole.append(
-            Graded(student, ", ".join(dict.fromkeys(one.source for one in sheets.values())), marked, carried=carried)
-        )
+        source = ", ".join(dict.fromkeys(one.source for one in sheets.values()))
+        variants = {name: variant for part in parts for name, variant in part.variants.items()}
+        whole.append(Graded(student, source, marked, carried=carried, variants=variants))
     return [*whole, *(one for one in graded if one.marked is None)]
 
 

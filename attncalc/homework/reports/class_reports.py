@@ -16,7 +16,7 @@ from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.audit import audit, document
-from attncalc.homework.reports.items import analysis, items, made, step_names
+from attncalc.homework.reports.items import analysis, items, made, step_names, variants
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, Marked, MarkedStep, Policy
@@ -159,6 +159,8 @@ def _json(graded: Sequence[Graded], how: Account) -> str:
         "items": [item.to_dict() for item in items(graded)],
         "made_by": {each.name: each.students for each in made(graded)},
     }
+    if wholes := [each.to_dict() for each in variants(graded)]:
+        who["variants"] = wholes
     log: dict[str, Any] = {"log": [change.to_dict() for change in how.log]} if how.log else {}
     if how.audited:
         log["audit"] = document(graded, how.policy)
@@ -170,6 +172,8 @@ def _student(one: Graded) -> dict[str, Any]:
     told: dict[str, Any] = {"student": one.student, "source": one.source}
     if one.carried is not None:
         told["carried"] = one.carried._asdict()
+    if one.variants:
+        told["variants"] = dict(one.variants)
     if one.marked is None:
         return {
             **told,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import StatisticsError, correlation
 from typing import Any
 
@@ -18,6 +18,8 @@ WITH_REST = (
     "With the rest is how a step's marks go with those of all others: near 1 it tells strong from weak, near 0 or "
     "below it does not."
 )
+OF_STEPS = "Counted are the steps of all sheets together, of variants that several students had."
+ALONE = "Everybody has numbers of their own: figures of a variant would be those of one sheet."
 TOO_FEW = f"How a step's marks go with those of the others is said from {ENOUGH} sheets on."
 
 
@@ -34,7 +36,28 @@ class Item(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The step as a report in JSON has it."""
-        return {name: round(value, 4) if isinstance(value, float) else value for name, value in self._asdict().items()}
+        return _rounded(self._asdict())
+
+
+class Whole(NamedTuple):
+    """One of several problems, or a variant that several students had: all its steps, over a class."""
+
+    problem: str
+    variant: str  # its hash; "" for all variants
+    sheets: int
+    steps: int  # on all sheets together
+    right: int
+    followed: int
+    left_out: int
+    facility: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a report in JSON has it."""
+        return _rounded(self._asdict())
+
+
+def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in told.items()}
 
 
 class Made(NamedTuple):
@@ -62,12 +85,7 @@ def items(graded: Sequence[Graded]) -> Iterator[Item]:
                 counting[step.name].append((one.marked, step))
     for name, found in counting.items():
         if found:
-            verdicts = [step.verdict for _, step in found]
-            possible = sum(step.out_of for _, step in found)
-            facility = sum(step.score for _, step in found) / possible if possible else None
-            right = sum(verdict in SOUND for verdict in verdicts)
-            followed, left_out = verdicts.count(FOLLOWS), verdicts.count(MISSING)
-            yield Item(name, len(found), right, followed, left_out, facility, _with_rest(found))
+            yield Item(name, len(found), *_counts([step for _, step in found]), _with_rest(found))
 
 
 def _with_rest(found: Sequence[tuple[Marked, MarkedStep]]) -> float | None:
@@ -78,6 +96,38 @@ def _with_rest(found: Sequence[tuple[Marked, MarkedStep]]) -> float | None:
         return correlation([step.score for _, step in found], [marked.score - step.score for marked, step in found])
     except StatisticsError:  # all have the same marks
         return None
+
+
+def variants(graded: Sequence[Graded]) -> Iterator[Whole]:
+    """Each of several problems, and each variant of one that several students had where others had another."""
+    own: dict[str, dict[str, list[Graded]]] = {}
+    for one in graded:
+        for problem, variant in one.variants.items() if one.marked is not None else ():
+            own.setdefault(problem, {}).setdefault(variant, []).append(one)
+    for problem, found in own.items():
+        if len(own) > 1:
+            yield _whole(problem, "", [one for sheets in found.values() for one in sheets])
+        for variant, sheets in found.items() if len(found) > 1 else ():
+            if len(sheets) > 1:
+                yield _whole(problem, variant, sheets)
+
+
+def _whole(problem: str, variant: str, sheets: Sequence[Graded]) -> Whole:
+    steps = [
+        step
+        for one in sheets
+        for step in (one.marked.steps if one.marked is not None else ())
+        if step.asked and step.name.startswith(f"{problem}/" if problem else "")
+    ]
+    return Whole(problem, variant, len(sheets), len(steps), *_counts(steps))
+
+
+def _counts(steps: Sequence[MarkedStep]) -> tuple[int, int, int, float | None]:
+    """How many are right, follow, are left out; and which share of their marks was reached."""
+    verdicts, possible = [step.verdict for step in steps], sum(step.out_of for step in steps)
+    facility = sum(step.score for step in steps) / possible if possible else None
+    right = sum(verdict in SOUND for verdict in verdicts)
+    return right, verdicts.count(FOLLOWS), verdicts.count(MISSING), facility
 
 
 def made(graded: Sequence[Graded]) -> Iterator[Made]:
@@ -102,12 +152,12 @@ def analysis(graded: Sequence[Graded]) -> Iterator[Block]:
     head = ("step", "sheets", "right", "followed", "left out", "facility", *(["with the rest"] if enough else []))
     rows = []
     for item in found:
-        facility = "–" if item.facility is None else f"{item.facility:.0%}"
         rest = "–" if item.with_rest is None else f"{item.with_rest:.2f}"
         counts = map(str, (item.sheets, item.right, item.followed, item.left_out))
-        rows.append(Row((item.step, *counts, facility, *([rest] if enough else []))))
+        rows.append(Row((item.step, *counts, _percent(item.facility), *([rest] if enough else []))))
     steps = Rows("each item", head, tuple(rows), code=frozenset({0}), right=frozenset(range(1, len(head))))
     yield Part("section", Heading("Steps"), (steps, Paragraph(f"{ABOUT} {WITH_REST if enough else TOO_FEW}", "about")))
+    yield from _of_variants(graded)
     if mistaken := [*made(graded)]:
         told = [Row((m.name, str(len(m.students)), m.says, m.hint), sound=False) for m in mistaken]
         head = ("mistake", "sheets", "the wrong rule", "hint")
@@ -116,3 +166,26 @@ def analysis(graded: Sequence[Graded]) -> Iterator[Block]:
         makers = Rows("the students", ("mistake", "students"), who, code=frozenset({0}))
         yield Part("section", Heading("Mistakes"), (mistakes,))
         yield Part("section", Heading("Who made them"), (makers,))
+
+
+def _of_variants(graded: Sequence[Graded]) -> Iterator[Block]:
+    """The problems of a bank, and the variants that several students had; or why there are no figures of these."""
+    marked = [one.variants for one in graded if one.marked is not None]
+    if not (found := [*variants(graded)]):
+        if len({*(each for one in marked for each in one.items())}) > 1:
+            yield Paragraph(ALONE, "about")
+        return
+    names = ("problem", "variant") if any(whole.problem for whole in found) else ("variant",)
+    rows = []
+    for whole in found:
+        counts = map(str, (whole.sheets, whole.steps, whole.right, whole.followed, whole.left_out))
+        own = (whole.problem, whole.variant or "all")[-len(names) :]
+        rows.append(Row((*own, *counts, _percent(whole.facility))))
+    head = (*names, "sheets", "steps", "right", "followed", "left out", "facility")
+    numbers = frozenset(range(len(names), len(head)))
+    table = Rows("each variant", head, tuple(rows), code=frozenset(range(len(names))), right=numbers)
+    yield Part("section", Heading("Variants"), (table, Paragraph(OF_STEPS, "about")))
+
+
+def _percent(facility: float | None) -> str:
+    return "–" if facility is None else f"{facility:.0%}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b32encode
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -59,11 +60,14 @@ def anonymous(graded: Iterable[Graded], log: Iterable[Override]) -> tuple[list[G
     known = {word for one in named for word in (one.student, one.source, Path(one.source).stem) if word}
     words = "|".join(re.escape(word) for word in sorted(known, key=len, reverse=True))
     names = re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    given_to = Counter(variant for one in named for variant in one.variants.items())
     hidden = []
     for one in named:
         own = code(one.student)
         marked = one.marked and replace(one.marked, student=own, source=own, notes=())
         carried = one.carried and one.carried._replace(student=one.carried.student and code(one.carried.student))
-        hidden.append(Graded(own, own, marked, names.sub("…", one.error), names.sub("…", one.hint), carried))
+        error, hint = names.sub("…", one.error), names.sub("…", one.hint)
+        shared = {name: told for name, told in one.variants.items() if given_to[name, told] > 1}  # others tell whose
+        hidden.append(Graded(own, own, marked, error, hint, carried, variants=shared))
     changed = [one._replace(student=code(one.student), source="", why=names.sub("…", one.why)) for one in log]
     return sorted(hidden, key=lambda one: one.student), sorted(changed, key=lambda one: one.student)
