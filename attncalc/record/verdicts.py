@@ -137,6 +137,7 @@ class Finding:
     void: bool = False  # whether it earns nothing, whatever of it is right: one number stands throughout
     stopped: bool = False  # whether the search for what is behind it ended before everything was tried
     close: bool = False  # whether it might have been another: by rounding or a lucky chance, or with more digits
+    perhaps: tuple[str, ...] = ()  # mistakes that give the answer, where it may be chance and a question costs nothing
 
 
 @dataclass(frozen=True)

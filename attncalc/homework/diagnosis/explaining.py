@@ -147,13 +147,22 @@ def _explains_all(key: Key, questions: Sequence[Question], solution: Solution) -
     return Odds(tried, share, most).convince
 
 
-def is_possible(key: Key, question: Question) -> bool:
-    """Whether some mistake gives what was written, though it may be chance; of more than a hand writes none may."""
-    if question.answer.value.size > BY_HAND or not key.is_small(question.step):
-        return False
+def possible(key: Key, question: Question) -> list[Mistake]:
+    """The mistakes that give what was written, though it may be chance, likelier ones first.
+
+    Of more than a hand writes none may, and of a step that is not finished those that give what is there.
+    """
+    answer = question.answer
+    if answer.value.size > BY_HAND or not key.is_small(question.step):
+        return []
     candidates = _candidates(question, key.wrong)
-    values = [value for base in question.bases for value in _values(key, question, candidates, base)]
-    return any(value.shape == question.answer.shape and fits(question.answer, value).all() for value in values)
+    candidates.sort(key=lambda one: (one.mistakes[0].kind == "convention", -_place(key, one.mistakes)))
+    found: list[Mistake] = []
+    for base in question.bases:
+        for (mistakes, _), value in zip(candidates, _values(key, question, candidates, base), strict=True):
+            if value.shape == answer.shape and (fits(answer, value) | ~answer.answered).all():
+                found += mistakes
+    return list(dict.fromkeys(found))
 
 
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:

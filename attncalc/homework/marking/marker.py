@@ -18,10 +18,11 @@ from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, la
 from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
-    is_possible,
+    ids,
     made_again,
     made_as_well,
     made_throughout,
+    possible,
 )
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
@@ -60,6 +61,7 @@ from attncalc.record.verdicts import (
     MISSING,
     MISTAKE,
     RIGHT,
+    SLIP,
     SOUND,
     UNEXPLAINED,
     USUAL_POLICY,
@@ -145,13 +147,17 @@ def judged(
     tolerance: Tolerance | None = None,
     decimals: int | None = None,
     asked: Asked = EVERYTHING,
+    *,
+    suppose: bool = False,
 ) -> dict[StepKey, Finding]:
-    """The finding on each step of a sheet, in the order of the calculation."""
+    """The finding on each step of a sheet, in the order of the calculation; a mistake may be supposed."""
     budget = Budget(MOST_SECONDS)
     sheet = _Sheet(key, answers, tolerance, decimals, budget, asked)
     if doubtful := sheet.doubtful():
         sheet = _Sheet(key, answers, tolerance, decimals, budget, asked, doubtful)
     sheet.name_mistakes()
+    if suppose:
+        sheet.suppose_mistakes()
     return {step: sheet.found[step] for step in sheet.found if step in answers}
 
 
@@ -172,6 +178,7 @@ class _Sheet:
         self.doubted = doubtful  # right by such rules alone as are behind the writer's own values
         self.found: dict[StepKey, Finding] = {}
         self.questions: dict[StepKey, Question] = {}
+        self.misshapen: dict[StepKey, Question] = {}  # those with answers of another shape
         self.answers: dict[StepKey, Answer] = {}  # those from which later steps may be worked out
         self.own: dict[StepKey, Array] = {}  # their values
         self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
@@ -206,7 +213,8 @@ class _Sheet:
         whole = laid_out(self.key, answer, step, expected)
         if whole is None:
             due = expected[..., 0] if step in self.key.complex else expected
-            return self._searched(self._of_another_shape, self._question(step, answer, due))
+            question = self.misshapen[step] = self._question(step, answer, due)
+            return self._searched(self._of_another_shape, question)
         where = self.asked.entries(step)
         if where is not None:
             complex_ = step in self.key.complex
@@ -288,7 +296,7 @@ class _Sheet:
             or self._mistaken(question)
             or self._slipped(question)
             or within_rounding(self.key, question)
-            or unexplained(question.answer, question.expected, possible=is_possible(self.key, question))
+            or unexplained(question.answer, question.expected, possible=bool(possible(self.key, question)))
         )
 
     def _sound(self, question: Question) -> Finding | None:
@@ -409,6 +417,13 @@ class _Sheet:
             except TooLongError:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
 
+    def suppose_mistakes(self) -> None:
+        """Where no mistake is behind a step, name those that give it all the same, though that may be chance."""
+        for step, question in {**self.questions, **self.misshapen}.items():
+            found = self.found[step]
+            if found.verdict in (UNEXPLAINED, SLIP) and (likely := possible(self.key, question)):
+                self.found[step] = replace(found, perhaps=ids(likely), hint=likely[0].hint)
+
     def _explain_by_the_others(self) -> None:
         """Explain steps by a mistake made elsewhere, by one beside those made before, or by one throughout."""
         wrong = [q for step, q in self.questions.items() if self.found[step].verdict in (UNEXPLAINED, FOLLOWS)]
@@ -457,7 +472,9 @@ class Marker:
         reveal: bool = False,
         dtype: str | None = None,
         asked: Asked = EVERYTHING,
+        suppose: bool = False,
     ) -> None:
+        self.suppose = suppose  # mistakes that give an answer, though it may be chance
         self.dtype = dtype  # in which answers were stored, where that was said
         self.asked = asked
         self.key, self.policy, self.reveal = key, policy, reveal
@@ -474,7 +491,7 @@ class Marker:
             answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
             answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
             answers |= {} if self.dtype else _widened_together(answers)
-            found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked)
+            found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked, suppose=self.suppose)
             steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         name, policy = self.key.problem.name, self.policy
         return Marked(name, steps, notes, sheet.student, sheet.source, reveal=self.reveal, policy=policy)

@@ -93,7 +93,7 @@ class Posed:
         self.problem, self.asked, self.policy = problem, asked, policy
         self.key = Key(problem)
         self.trace = solve(problem, keep_all=True)
-        self.marker = Marker(self.key, policy=policy, asked=Asked(shown=asked.shown))
+        self.marker = Marker(self.key, policy=policy, asked=Asked(shown=asked.shown), suppose=True)
         self.tasks = [Task(exercise) for exercise in exercises_of(self.trace, self.key, asked)]
 
     @property

@@ -244,7 +244,7 @@ class Session:
         except AttncalcError as fault:
             said = f"That cannot be read, and counts for nothing: {fault.message}."
             return [*found, Paragraph(" ".join(filter(None, [said, fault.hint])))]
-        self.latest = finding.mistakes[0] if finding.mistakes else self.latest
+        self.latest = next(iter((*finding.mistakes, *finding.perhaps)), self.latest)
         return [*found, *self._told(task, finding)]
 
     def _told(self, task: Task, finding: Finding) -> list[Block]:
@@ -264,7 +264,8 @@ class Session:
         cells = [f"{task.name}[{','.join(map(str, at))}]" for at in finding.wrong.cells if at]
         some = cells and finding.wrong.number < prod(task.step.shape)
         where = f"Look at {listed(cells, MOST_CELLS)}." if some else ""
-        said = " ".join(filter(None, ["Not right yet.", where, _sentence(finding.hint)]))
+        perhaps = "It may be chance, but:" if finding.perhaps else ""
+        said = " ".join(filter(None, ["Not right yet.", where, perhaps, _sentence(finding.hint)]))
         found: list[Block] = [Paragraph(said, "wrong")]
         left = self.posed.attempts_left(task)
         if left is not None and left <= 0:
