@@ -11,7 +11,7 @@ from attncalc.record.numbers import format_number
 from attncalc.record.trace import FACTS, Step, Trace
 from attncalc.render import View, beside, shown
 from attncalc.render.page import GAP, Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
-from attncalc.render.traces import beginning, lessons, onward, parts_of, ranked, table
+from attncalc.render.traces import beginning, left_over, lessons, onward, parts_of, ranked, table
 from attncalc.solve import solver
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
@@ -119,6 +119,8 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
         places = kept.value.ravel().tolist()
         told = [kept.names[int(i)] if kept.names else str(i) for i in places[:MOST_PLACES]]
         return visible(", ".join(told + [GAP] * (len(places) > MOST_PLACES)))
+    if not kept.value.any() and kept.value.size > 1:
+        return f"all {value}, but for rounding" if len(left_over(kept)) else f"all {value}"
     return value if kept.value.size == 1 else f"largest {value} at {_place(kept, at)}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
 from math import prod
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import ShapeError, both, near, visible
+from attncalc.common.errors import ShapeError, amount, both, near, visible
+from attncalc.common.numerals import Array
 from attncalc.common.system import loaded
 from attncalc.record import trace as record
 from attncalc.record.numbers import exact_text, format_number, parted, shortest, texts
@@ -342,8 +343,28 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
     yield from onward([part for _, part in (*steps, *result)])
 
 
-def onward(steps: Iterable[Part]) -> Iterator[Paragraph]:
-    """How to see any other entry, where one stands for all: the last of these says how places are written."""
+MOST_WITH_ZEROS = 4  # steps that are named
+
+
+def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
+    """Which entries are 0 but for rounding; and how to see any other entry, where one stands for all.
+
+    The last of those says how places are written.
+    """
+    tables = {part.heading.key: part.one(Table) for part in steps}
+    left = {name: gone for name, shown in tables.items() if len(gone := left_over(shown))}
+    if left:
+        count = sum(map(len, left.values()))
+        where = both(left) if len(left) <= MOST_WITH_ZEROS else amount(len(left), "step")
+        if any(tables[name].shape for name in left):
+            where = f"{amount(count, 'entry', 'entries')} of {where}"
+        is_, its, upto, it = ("is", "its", "", "it") if count == 1 else ("are", "their", "up to ", "them")
+        most = format_number(max(np.max(np.abs(gone)) for gone in left.values()))
+        yield Paragraph(
+            f"{where} {is_} 0 but for rounding, and shown as 0: {its} terms cancel, and floats leave {upto}{most} of "
+            f"{it} (a saved document keeps that).",
+            "remark",
+        )
     alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
     if alone:
         heading, line = alone[-1].heading, alone[-1].lines[0]
@@ -493,6 +514,13 @@ def table(step: Step, trace: Trace, view: View) -> Table:
         full=step.value,
         ends=None if step.value is not None or 0 in step.shape else _ends(step, trace, view),
     )
+
+
+def left_over(table: Table) -> Array:
+    """What rounding left of the entries that are shown as 0."""
+    if table.full is None or table.value is None or table.value is table.full:
+        return np.empty(0)
+    return np.asarray(table.full[(table.value == 0) & (table.full != 0)])
 
 
 def _ends(step: Step, trace: Trace, view: View) -> Ends:
@@ -651,8 +679,18 @@ def _cells(trace: Trace, view: View) -> Iterator[Part]:
         step = trace.find(key)
         shape = Table(step.name, None, step.axes, step.shape)
         worked = tuple(line for _, line in lines)
-        told = tuple(_rounding(trace, step, worked))
+        told = (*_left(trace, step, worked), *_rounding(trace, step, worked))
         yield Part("cells", Heading(key), (formula(step), Paragraph(step.why, "why"), Arithmetic(worked), *told, shape))
+
+
+def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
+    """Of entries that are shown as 0 what rounding has left."""
+    nothing = solver.left_over(trace, step)
+    for line in lines if nothing is not None else ():
+        if nothing[line.at] and step.value is not None:
+            yield Note(
+                f"{line.place}: 0 but for rounding, which leaves {format_number(step.value[line.at])}", "finding"
+            )
 
 
 def _rounding(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:

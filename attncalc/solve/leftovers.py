@@ -135,16 +135,34 @@ class Leftovers:
             size, nothing = np.abs(self.values[node]), self.of(node)  # what is made of nothing is nothing as well
             return size if nothing is None else np.where(nothing, self._terms(node.sources[0]), size)
         row = node.row
-        moves = row.flops == 0 and bool(node.sources) and not row.elementwise
+        moves = row.flops == 0 and bool(node.sources) and not row.truth
         terms = row.kernel if moves else row.terms
-        if terms is None:
-            return np.abs(evaluate([node], self.operands, given=by_key(self.values))[node])
+        if terms is None and row.rounds:
+            return np.abs(self._values(node)[0])
         alone = only_moved and sum(not _is_number(source) for source in node.sources) == 1
         inner = [self._terms(source, only_moved=alone) for source in node.sources]
+        if terms is None:
+            return self._of_chosen(node, inner)
         if not row.elementwise:
             return np.asarray(terms(node, *inner))
         laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
         return np.asarray(terms(*laid))
+
+    def _of_chosen(self, node: Node, inner: Sequence[Array]) -> Array:
+        """The terms of those entries that a choice has taken: they are as large as what came of it."""
+        places = node.row.places(node)
+        value, *sources = (np.abs(found) for found in self._values(node, *node.sources))
+        value = align(value, node.axes, places)
+        chosen = [
+            np.where(align(size, source.axes, places) == value, align(term, source.axes, places), 0)
+            for size, term, source in zip(sources, inner, node.sources, strict=True)
+        ]
+        gone = tuple(at for at, axis in enumerate(places) if axis not in node.axes)
+        return np.asarray(np.max(np.broadcast_arrays(*chosen), axis=(0, *(at + 1 for at in gone))))
+
+    def _values(self, *nodes: Node) -> list[Array]:
+        found = evaluate(nodes, self.operands, given=by_key(self.values))
+        return [found[node] for node in nodes]
 
 
 def _moved(operand: Array, rng: np.random.Generator) -> Array:

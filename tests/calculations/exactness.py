@@ -11,10 +11,15 @@ import sympy
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from attncalc.evaluate.exact import exact
+from attncalc.evaluate.values import evaluate
 from attncalc.record.trace import Step, Trace
+from attncalc.solve.build import write
+from attncalc.solve.problem import Problem
 
 Array = NDArray[Any]
 DIGITS = 30
+MANY_DIGITS = 60
 RTOL, ATOL = 1e-12, 1e-13  # of floats, which have rounded at every step
 
 
@@ -24,6 +29,23 @@ def numbers(value: Array, at: Mapping[Any, Any] | None = None) -> Array:
     with mpmath.workdps(DIGITS):
         entries = sympy.lambdify(list(letters_), value.ravel().tolist(), "mpmath", cse=True)(*letters_.values())
         return np.array([complex(entry) for entry in entries]).reshape(value.shape)
+
+
+def in_many_digits(problem: Problem) -> dict[str, Array]:
+    """Every step by its key in numbers of sixty digits, cut to them at each step: a whole model has no exact form."""
+
+    def cut(value: Array) -> Array:
+        found = value.copy()
+        for at, entry in np.ndenumerate(value):
+            if isinstance(entry, sympy.Basic) and not entry.is_Integer:  # these stand for classes, too
+                found[at] = sympy.N(entry, MANY_DIGITS)
+        return found
+
+    given = {name: exact(operand) for name, operand in problem.inputs.items()}
+    given = {name: operand._replace(value=cut(operand.value)) for name, operand in given.items()}
+    written = write(problem._replace(inputs=given), dtype="object")
+    values = evaluate(written.roots, written.values, dtype="object", given=written.known, after_step=cut)
+    return {node.path: value for node, value in values.items() if node.op == "step" and value.dtype == object}
 
 
 def told_apart(trace: Trace) -> dict[str, Step]:

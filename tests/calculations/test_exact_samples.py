@@ -12,14 +12,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-import sympy
-from calculations.exactness import agree, holds_no_float, numbers, told_apart
+from calculations.exactness import agree, holds_no_float, in_many_digits, numbers, told_apart
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from test_samples import PROBLEMS, SAMPLES, posed
 
 from attncalc.cli import app
-from attncalc.common.errors import DomainError, NoGradient, NotExact
+from attncalc.common.errors import AttncalcError, DomainError, NoGradient, NotExact
 from attncalc.record.trace import Trace
 from attncalc.render import BINARY, FORMATS, View, render
 from attncalc.solve.problem import Backward, Problem
@@ -177,35 +176,39 @@ def test_exact_results_go_on_every_page(name: str, page: str) -> None:
 
 TINY = 1e-9
 EXACT_ZERO = 1e-25
-"""What an exact form of 0 that is not written as 0 comes to, with thirty digits."""
+"""What an exact form of 0 that is not written as 0 comes to, with thirty digits; with sixty it is less by far."""
+DRAWN = ["concentration", "scaling"]
+GROWN = ["transformer"]
+"""Its steps hold so many operations that no one reads their exact form, cut after each step or not."""
+LOOPS = ["descend", "descend-valley", "mlp-classes"]
+COMPARED = [name for name in PROBLEMS if name not in (*DRAWN, *GROWN, *LOOPS)]
 
 
 def zeros_that_show(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:
-    """The entries that are 0 exactly, but not in floats, and that a page would show."""
-    trace = solve(problem)
+    """The entries that are 0 in numbers of many digits, but not in floats, and that a page would show."""
+    trace, true = solve(problem), in_many_digits(problem)
     found: list[tuple[str, tuple[int, ...]]] = []
-    floats, exact = told_apart(trace), told_apart(solve(problem, exact=True))
-    for key, step in floats.items():
-        value, wanted, nothing = step.value, exact[key].value, left_over(trace, step)
-        if key == APART or value is None or wanted is None or wanted.dtype != object:
+    for key, step in told_apart(trace).items():
+        if step.value is None or step.value.dtype.kind != "f" or key not in true:
             continue
-        shown = (value != 0) & (np.abs(value) < TINY) & (True if nothing is None else ~nothing)
-        places = map(tuple, np.argwhere(shown).tolist())
-        found += [(key, at) for at in places if abs(sympy.N(wanted[at], 30)) < EXACT_ZERO]
+        nothing = left_over(trace, step)
+        shown = (step.value != 0) & (np.abs(step.value) < TINY) & (True if nothing is None else ~nothing)
+        exactly = true[key].reshape(step.shape)  # an output may lack an axis of one
+        found += [(key, at) for at in map(tuple, np.argwhere(shown).tolist()) if abs(exactly[at]) < EXACT_ZERO]
     return found
 
 
 @pytest.mark.spread
-@pytest.mark.parametrize("name", [name for name in EXACT if posed(name).calculation.name == name])
+@pytest.mark.parametrize("name", COMPARED)
 def test_what_is_0_exactly_is_shown_as_0(name: str) -> None:
     assert zeros_that_show(posed(name)) == []
-    with suppress(NoGradient, NotExact):
+    with suppress(NoGradient, DomainError):
         assert zeros_that_show(posed(name)._replace(backward=Backward())) == []
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", ["layernorm", "multihead", "attention", "softmax", "matmul", "batchnorm", "rmsnorm"])
+@pytest.mark.parametrize("name", COMPARED)
 def test_so_it_is_of_other_numbers(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = posed(name)
@@ -216,4 +219,5 @@ def test_so_it_is_of_other_numbers(name: str, seed: int) -> None:
         for operand, each in problem.inputs.items()
     }
     for one in (problem._replace(inputs=inputs), problem._replace(inputs=inputs, backward=Backward())):
-        assert zeros_that_show(one) == []
+        with suppress(AttncalcError):  # a logarithm of what is below 0, ids that are no whole numbers
+            assert zeros_that_show(one) == []

@@ -8,12 +8,32 @@ import pytest
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis, composite
 from attncalc.language.graph import Node, building, given, step
-from attncalc.language.ops import concat, rename, split, sqrt
+from attncalc.language.ops import (
+    absolute,
+    concat,
+    keep_where,
+    maximum,
+    peak,
+    rename,
+    rotate,
+    split,
+    spread,
+    sqrt,
+)
 from attncalc.solve.leftovers import Leftovers
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
+M, TURNED, HALF = Axis("m", 2), Axis("d", 2), Axis("pair", 1)
 X, Y, TENTH, HUGE = given("x", (N, D)), given("y", (N, D)), given("tenth", ()), given("huge", ())
+FAINT, PAIR, ROW, OTHER = given("faint", ()), given("pair", (TURNED,)), given("row", (N, M)), given("other", (N, M))
+COSINE, SINE = given("cosine", (HALF,)), given("sine", (HALF,))
 VALUES = {
+    "faint": np.array(1e-17),
+    "pair": np.array([0.1 + 0.2, 0.1]),
+    "cosine": np.array([0.1]),
+    "sine": np.array([0.3]),
+    "row": np.array([[0.1 + 0.2, 5.0], [0.1 + 0.2, 6.0]]),
+    "other": np.array([[0.3, 5.0], [0.3, 5.0]]),
     "tenth": np.array(0.1),
     "huge": np.array(1e9),
     "x": np.array([[0.1 + 0.2, 1.0, 2.0, 3.0], [4.0, 1e-17, 6.0, 7.0]]),
@@ -40,6 +60,12 @@ STEPS: list[tuple[str, Node, object]] = [
     ("nor is a quotient", step("q", X - Y) / step("r", X + 1), GONE),
     ("nor what is made of that", step("s", step("q", X - Y) / step("r", X + 1)) * step("t", Y + 2), GONE),
     ("a small number that stays where the operand moves a little", HUGE / sqrt(HUGE**2 + 1) - 1, None),
+    ("its size", absolute(X - Y), GONE),
+    ("the larger of two, of which both are nothing", maximum(X - Y, Y - X), GONE),
+    ("the largest of each row", peak(absolute(ROW - OTHER)), [True, False]),
+    ("a small number that is chosen was meant, whatever was not", maximum(spread(FAINT, (N, D)), -X), None),
+    ("what is chosen by a condition", keep_where(Y <= X, X - Y, 0), GONE),
+    ("a pair that is turned", rotate(PAIR, COSINE, SINE, "half"), [True, False]),
     ("a sum with something is something", step("q", X - Y) + step("r", X + 1), None),
 ]
 

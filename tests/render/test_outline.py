@@ -77,6 +77,13 @@ def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it()
     assert "source → encoder 1 → memory → token 1 → " in page
 
 
+def test_of_a_part_that_is_0_no_place_is_called_the_largest() -> None:
+    page = page_in("table", traced("decoder-block", True) or pytest.fail("it has a gradient"), View(width=200))
+    assert re.search(r" grad_wo +4×4: all 0, but for rounding\n", page)
+    assert re.search(r" grad_wq +4×4: all 0\n", page)
+    assert "4 entries of grad_x are 0 but for rounding, and shown as 0: their terms cancel" in page
+
+
 @pytest.mark.parametrize("form", ["table", "plain", "markdown"])
 def test_each_of_these_opens(form: str) -> None:
     page = page_in(form, transformer(), View())

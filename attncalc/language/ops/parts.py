@@ -260,11 +260,19 @@ def _members(layout: str, size: int) -> tuple[slice, slice]:
 
 
 def _rotate(node: Node, x: Array, cosines: Array, sines: Array) -> Array:
+    return _turned(node, x, cosines, sines, np.subtract)
+
+
+def _rotate_terms(node: Node, x: Array, cosines: Array, sines: Array) -> Array:
+    return _turned(node, x, cosines, sines, np.add)
+
+
+def _turned(node: Node, x: Array, cosines: Array, sines: Array, less: Any) -> Array:
     axes, angles = node.axes, node.sources[1].axes
     target = (*axes[:-1], angles[-1])
     cosines, sines = align(cosines, angles, target), align(sines, angles, target)
     first, second = _members(node.args["layout"], axes[-1].size)
-    turned = (x[..., first] * cosines - x[..., second] * sines, x[..., second] * cosines + x[..., first] * sines)
+    turned = (less(x[..., first] * cosines, x[..., second] * sines), x[..., second] * cosines + x[..., first] * sines)
     result = np.empty((*turned[0].shape[:-1], axes[-1].size), turned[0].dtype)
     result[..., first], result[..., second] = turned
     return result
@@ -361,6 +369,7 @@ OPS |= {
         "(0, 1). Lengths do not change; angles are in radians.",
         mixes=lambda node: (node.names[-1], node.sources[1].names[-1]),
         flops=3,  # two products and a sum
+        terms=_rotate_terms,
     ),
 }
 

@@ -151,6 +151,7 @@ OPS |= {
         because="every window gets the gradient of the places that it was added to",
         mixes=_mixes,
         places=source_axes,
+        terms=_fold,
     ),
 }
 
