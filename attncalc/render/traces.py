@@ -686,8 +686,10 @@ def _cells(trace: Trace, view: View) -> Iterator[Part]:
 def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
     """Of entries that are shown as 0 what rounding has left."""
     nothing = solver.left_over(trace, step)
-    for line in lines if nothing is not None else ():
-        if nothing[line.at] and step.value is not None:
+    if nothing is None or step.value is None:
+        return
+    for line in lines:
+        if nothing[line.at]:
             yield Note(
                 f"{line.place}: 0 but for rounding, which leaves {format_number(step.value[line.at])}", "finding"
             )
