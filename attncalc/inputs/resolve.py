@@ -33,7 +33,7 @@ from attncalc.inputs.reading import (
     transposed,
     word_in,
 )
-from attncalc.record.trace import Given
+from attncalc.record.trace import Given, alike
 
 if TYPE_CHECKING:  # few operands are files of arrays
     from mmap import mmap
@@ -390,9 +390,15 @@ def read_operands(
             inputs[name] = read_word(words[name], operand, reading, tables)
         elif file is not None:
             inputs[name] = _read_held(file, operand, reading, tables)
-        if operand.named and name in inputs and inputs[name].labels.get(0):
-            tables[name] = inputs[name]
+        table = inputs.get(name) if operand.named else None
+        if table and table.labels.get(0) and not any(_same_rows(table, other) for other in tables.values()):
+            tables[name] = table
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}, spoken
+
+
+def _same_rows(table: Given, other: Given) -> bool:
+    """Whether two tables are one that was given twice, so that a label of theirs has one meaning."""
+    return alike((table.labels.get(0), table.value), (other.labels.get(0), other.value))
 
 
 def _no_file(path: str) -> InputError:
@@ -544,8 +550,9 @@ def near_files(path: str) -> str:
 
 
 def _files_beside(path: str) -> dict[str, str]:
-    """The files in the folder of a path, by their names without suffix; a thousand at most."""
+    """The files beside a path that may be read, by their names without suffix; a thousand are looked at."""
     try:
-        return {entry.stem: entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()}
+        beside = islice(Path(path).parent.iterdir(), 1000)
+        return {one.stem: one.name for one in beside if one.suffix.lower() not in _REFUSED and one.is_file()}
     except (OSError, ValueError):
         return {}

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attncalc.declare.operands import Operand
 from attncalc.inputs.reading import Reading
-from attncalc.inputs.resolve import read_word
+from attncalc.inputs.resolve import read_operands, read_word
 from attncalc.record.trace import Given
 
 Fault = Callable[..., tuple[str, str]]
@@ -141,9 +142,24 @@ def test_a_label_and_a_file_of_one_name(folder: Path, fault: Fault, read: Callab
 
 
 def test_a_label_in_two_tables(fault: Fault) -> None:
-    other = {"vocabulary": WORDS["words.csv"]}
-    message = fault(word="cat", tables=WORDS | other)[0]
-    assert message == 'q: "cat" is both a row of words.csv and a row of vocabulary'
+    other = {"vocabulary": Given(np.array([[0.1, 0.9]]), "pets.csv", {0: ("cat",)})}
+    assert fault(word="cat", tables=WORDS | other) == (
+        'q: "cat" is both a row of words.csv and a row of vocabulary',
+        "write words.csv#cat or pets.csv#cat",
+    )
+
+
+def test_a_table_that_is_given_twice_is_one(folder: Path) -> None:
+    (folder / "words.csv").write_text(",x,y\ncat,1,2\ndog,3,4\n")
+    table, word = Operand("vocabulary", "E", (("m", "d"),), named=True), Operand("a", "a", (("d",),))
+    given = {"a": "cat", "vocabulary": "./words.csv"}
+    inputs, _ = read_operands([word, table], given, {}, Reading(data="words.csv"))
+    assert inputs["a"].value.tolist() == [1, 2]
+
+
+def test_a_file_that_is_never_opened_is_not_proposed(folder: Path, fault: Fault) -> None:
+    (folder / "weights.pt").write_text("x")
+    assert fault(word="weight.json")[1] == ""
 
 
 def test_a_row_of_a_labelled_array_in_a_file_is_named_by_its_index(
