@@ -210,7 +210,10 @@ def in_order(names: Sequence[str]) -> list[str]:
         within = next((n for n, pattern in enumerate(_WITHIN) if re.search(pattern, name)), len(_WITHIN))
         if number:
             return (int(number[0]), 0 if told else within, i)
-        front = bool(re.search(r"emb|wte|wpe|position", name)) or (told and True not in layered[:i] and any(layered))
+        last = re.search(r"logits|lm_head|loss", name)  # behind all layers, wherever the dump has it
+        front = bool(re.search(r"emb|wte|wpe|position", name)) or (
+            told and not last and True not in layered[:i] and any(layered)
+        )
         return (-2 if front and any(layered) else math.inf if any(layered) else 0, 0 if told else within, i)
 
     return [name for _, name in sorted(enumerate(names), key=key)]

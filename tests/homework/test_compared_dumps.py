@@ -120,6 +120,11 @@ def test_the_order_of_layers() -> None:
         "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "logits", "norm",
     ]  # fmt: skip
     assert dumps.in_order(sorted(names)) == names
+
+
+def test_logits_are_behind_the_layers_wherever_a_dump_has_them() -> None:
+    names = ["logits", "hidden_states.0", "attentions.0", "hidden_states.1"]
+    assert dumps.in_order(names) == [*names[1:], "logits"]
     told = ["layers.0.z", "layers.0.a", "layers.1.z", "layers.1.a"]  # as they were dumped
     assert dumps.in_order(told) == told
 
