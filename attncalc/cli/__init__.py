@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
-from attncalc.common.errors import AttncalcError, OptionError, near, quoted
+from attncalc.common.errors import AttncalcError, OptionError, either, near, quoted
 from attncalc.common.system import docstring, is_file, loaded
 
 # Groups of commands that come from tables, so that only the called command is imported and built.
@@ -57,9 +58,9 @@ class Commands(TyperGroup):
             return name, self.build(name, None if ctx.resilient_parsing else rest), rest
         if ctx.resilient_parsing:
             return None, None, rest
-        raise OptionError(f"{ctx.command_path} has no {self.noun} {quoted(name)}", hint=self._mend(name))
+        raise OptionError(f"{ctx.command_path} has no {self.noun} {quoted(name)}", hint=self._mend(name, rest))
 
-    def _mend(self, name: str) -> str:
+    def _mend(self, name: str, rest: Sequence[str]) -> str:
         """What to write in place of a command that is not there: what may have been meant, or a near name."""
         if is_file(name):
             further = (
@@ -71,8 +72,26 @@ class Commands(TyperGroup):
         if self.verbs and (name[:1].isdigit() or name[:1] == "["):
             return "a calculation's name comes first: attncalc cosine 1,2 3,4"
         if self.verbs and name == "help":
-            return "attncalc --help, or attncalc cosine --help"
-        return near(name, self.lines) or "attncalc list names them all"
+            return f"attncalc --help, or attncalc {rest[0] if rest and rest[0] in self.lines else 'cosine'} --help"
+        return self._spoken([name, *rest]) or near(name, self.lines) or "attncalc list names them all"
+
+    def _spoken(self, words: Sequence[str]) -> str:
+        """What may be meant by a name in several words, or by a part of one: `layer norm`, `dotproduct`."""
+        spoken = list(takewhile(lambda word: word.replace("-", "").isalpha(), words))
+        parts = "-".join(spoken).casefold().split("-")
+        joined = [mark.join(parts) for mark in ("", "-")]
+        stems = [part[:5] for part in parts if len(part) > 3]
+        found = (
+            [name for name in self.lines if name in joined]
+            or [name for name in reversed(parts) if name in self.lines]
+            or [name for name in self.lines if len(parts) == 1 and len(name) > 2 and parts[0].startswith(name)]
+            or [
+                name
+                for name, line in self.lines.items()
+                if len(stems) > 1 and all(stem in str(line).casefold() for stem in stems)
+            ]
+        )
+        return f"did you mean {either(found[:3])}?" if found else ""
 
     def get_help(self, ctx: Context) -> str:
         """The help as plain text: the commands under the headings of their families, then the group's own options."""

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.models import OptionInfo
 
-from attncalc.calculations import TABLE, load
+from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output
 from attncalc.common.errors import OptionError, amount, both, flag, near, quoted, visible
 from attncalc.common.system import NamedTuple, docstring
@@ -18,6 +18,12 @@ from attncalc.common.system import NamedTuple, docstring
 
 
 NAMELESS = frozenset("*^/+()[],; ")  # what no option's name holds, and formulas and lists of numbers do
+INSTEAD = {  # what other programs call what -f and -o do, and how it is said here
+    "html": "-f html makes a page of it",
+    "json": "-f json makes a document of it",
+    "csv": "-f csv makes a table of it",
+    "save": "-o FILE writes it to a file, in the format of its suffix",
+}
 DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into
 
 Parameter = TyperOption | TyperArgument
@@ -187,6 +193,10 @@ class Words:
         mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
         if not same and len(word) > 1 and (others := self._neighbours(word)):
             mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
+        if word in INSTEAD and not same:
+            mend = INSTEAD[word]
+        elif word in DERIVATIVES:
+            mend = f"it goes before the name: attncalc {word} {self.command.rpartition(' ')[2]} …"
         if "--size" in self.known and (size := _size(word, words)):
             mend = f"sizes are said together: --size {size}"
         place = visible(f"{self.command} {self.up_to} … {name}", 80)

@@ -251,7 +251,8 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
     if len(words) < 2:
         given = amount(len(words), "word was", "words were")
         fault = f"grade takes a key and the sheets to mark, but {given} given"
-        raise OptionError(fault, hint="attncalc grade key.json sheets/")
+        mend = "; with --regrade REPORT name both, to mark by another key, or neither" if words else ""
+        raise OptionError(fault, hint=f"attncalc grade key.json sheets/{mend}")
     key, *sheets = words
     task = posed(document_file(key, read), read)
     return _Task(task, handed_in(_listed(sheets), key, read, task, most))

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
-from attncalc.common.errors import AttncalcError, near
+from attncalc.common.errors import AttncalcError, listed, near
 from attncalc.common.numerals import Answers, Array, Numbers
 from attncalc.common.system import NamedTuple
 
@@ -417,7 +417,7 @@ class Trace:
         keys = [s.key for s in known]
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",
-            hint=near(name, keys) or f"it has {', '.join(keys)}",
+            hint=near(name, keys) or f"it has {listed(keys, 12)}",
         )
 
     def __getitem__(self, name: str) -> Array:

@@ -112,10 +112,16 @@ def tells_formulas(trace: Trace) -> bool:
 
 
 def _chosen(trace: Trace) -> str:
-    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; of switches other ones."""
+    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; of switches other ones.
+
+    A saved result says all options, those without a value too: of these only the unusual ones were given.
+    """
     usual = problem_of(trace).calculation.defaults
-    given = trace.problem.options.items()
-    told = [(name, value) for name, value in given if not isinstance(value, bool) or value != usual[name]]
+    given = trace.problem.options
+    saved = None in given.values()
+    told = [
+        (name, value) for name, value in given.items() if not (saved or isinstance(value, bool)) or value != usual[name]
+    ]
     return ", ".join(f"{name} = {_word(value)}" for name, value in told)
 
 

@@ -35,10 +35,13 @@ def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded]
         answered = [one for one in read if one.marked is not None and _answers(one.marked)]
         chosen = (answered or read)[0 if first else -1]
         counts.append(chosen)
+        broken = [one for one in sheets if one.marked is None]
+        if len(answered) <= 1 and not broken:
+            continue  # the others are blank, as the quiz has made them
         sources = both([one.source for one in sheets], MOST_TOLD)
         said = f"{len(sheets)} sheets are from {quoted(chosen.student)}: {sources}; {chosen.source} counts"
-        broken = [f"{one.source} is passed over: {one.fault}" for one in sheets if one.marked is None]
-        told.setdefault(chosen.student, []).extend([said, *broken])
+        passed = [f"{one.source} is passed over: {one.fault}" for one in broken]
+        told.setdefault(chosen.student, []).extend([said, *passed])
     return counts, told
 
 
