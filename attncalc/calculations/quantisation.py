@@ -155,7 +155,7 @@ def _quantised(x: Node, kind: str, per: str | None, zero_point: bool) -> tuple[N
         return _shifted(x, 2 * grid.most + 1, per)
     size = step("largest", _reduced(absolute(x), per), "the size of the largest entry, whatever its sign")
     if kind == BLOCKS:
-        why = "the power of 2 in the largest entry, that of the largest code taken out"
+        why = "the power of two in the largest entry, that of the largest code taken out"
         power = step("exponent", in_eight_bits(exponent(size) - 2), why, about=ABOUT["eight_bits"])
         scale = step("scale", as_node(2) ** power, "a power of two: it rounds nothing", about=ABOUT["power"])
     else:

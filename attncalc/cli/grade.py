@@ -85,8 +85,8 @@ class One(NamedTuple):
         option(
             "Platforms",
             "--visibility",
-            "|".join(VISIBILITIES),
-            "when Gradescope shows students what was found (visible)",
+            "WHEN",
+            f"when Gradescope shows students what was found: {either(VISIBILITIES)} (visible)",
             choices=VISIBILITIES,
             check=one_of(VISIBILITIES),
         ),

@@ -180,8 +180,8 @@ def quiz(
         option(
             "Output",
             "--visibility",
-            "|".join(VISIBILITIES),
-            "when Gradescope's autograder shows students what it found (visible)",
+            "WHEN",
+            f"when Gradescope's autograder shows students what it found: {either(VISIBILITIES)} (visible)",
             choices=VISIBILITIES,
             check=one_of(VISIBILITIES),
         ),

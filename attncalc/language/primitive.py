@@ -97,6 +97,7 @@ class Op(NamedTuple):
     terms: Callable[..., Any] | None = None  # as the kernel, of sizes: those of the terms that an entry is the sum of
     view: bool = False  # its value shows a source's memory and takes none of its own
     truth: bool = False  # its entries are true or false, a byte each
+    normalises: bool = False  # it is the root of its first source, the mean of squares of its second
     twice: bool = False  # its kernel holds as much again as its value while it is at work
 
     @property

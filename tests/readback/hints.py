@@ -54,4 +54,5 @@ HINTS: dict[str, Claim] = {
     "Which w2 did the forward pass use?": Cited("a matrix by its name"),
     "Which side of w2 has the size of δ₂?": Cited("a matrix by its name"),
     "What went into layer 2?": Cited("a layer by its number"),
+    "Is this matrix stored [in, out], as a Conv1D's, or [out, in], as a Linear's?": Cited("the name of a class"),
 }

@@ -160,7 +160,7 @@ class _NarrowNorms:
         """The roots of means, and what is computed between what is normalised and them."""
         found: set[Node] = set()
         for root in order:
-            if root.op == "root_of_mean":
+            if root.row.normalises:
                 x = root.sources[1]
                 between = walk(root, into=partial(_up_to, x))
                 found.update(node for node in between if node is not x and node.sources and node.op != "step")
@@ -168,7 +168,7 @@ class _NarrowNorms:
 
     def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
         """A root of what is beneath it, which goes by no other entries where squares overflow; the machine's own."""
-        value = np.sqrt(sources[0]) if node.op == "root_of_mean" else value
+        value = np.sqrt(sources[0]) if node.row.normalises else value
         return self.machine.made(node, value, sources).astype(np.float64)
 
 
@@ -184,7 +184,7 @@ def _has_narrow_norms(key: Key, question: Question, value: Array, base: Own) -> 
     node, answer = key.nodes[question.step], question.answer
     base = key.solutions.usable(base, node)
     behind = walk(node, into=lambda made: () if is_given(made, base) else made.sources)
-    if answer.shape != node.shape or not any(made.op == "root_of_mean" for made in behind):
+    if answer.shape != node.shape or not any(made.row.normalises for made in behind):
         return False
     from attncalc.evaluate.precisions import Narrow  # a door: few answers are dumps
 

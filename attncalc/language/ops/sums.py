@@ -305,6 +305,7 @@ OPS |= {
         noun="root",
         boxed=True,
         narrow=True,
+        normalises=True,
     ),
     "cosine_ratio": Op(
         _cosine,
