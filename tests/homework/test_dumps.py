@@ -15,7 +15,6 @@ from attncalc.homework.marking.findings import MOST_NAMED
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Answer, Sheet, from_python
 from attncalc.homework.reports.marked_sheets import shown
-from attncalc.record.numbers import format_number
 from attncalc.record.verdicts import Finding
 from attncalc.render import View
 
@@ -151,7 +150,7 @@ def test_where_a_dump_is_wrong_is_told_however_many_entries_are(places: Any, tol
     right[places] = 9
     marked = Marker(key).mark(Sheet({"": from_python(right, "dump")}))
     assert f"wrong entries: {told}\n" in shown(marked, "table", View())
-    assert f"off by up to {format_number(np.abs(9 - right_of(key)[places]).max())}" in str(marked)
+    assert f"off by up to {float(f'{np.abs(9 - right_of(key)[places]).max():.2g}'):g}" in str(marked)
     [step] = marked.to_dict()["steps"]
     assert ("wrong" in step) == (len(step["cells"]) == MOST_NAMED)
 

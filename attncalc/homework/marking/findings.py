@@ -41,7 +41,7 @@ from attncalc.homework.reading.answers import (
     split,
 )
 from attncalc.language.graph import Node, steps
-from attncalc.record.numbers import format_number
+from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import (
     EARLY,
     FOLLOWS,
@@ -164,13 +164,15 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
     """An answer is wrong, and not everything was tried that may be behind it."""
     hint = f"diagnosis stopped after {seconds:g} s: a known mistake may be behind this"
-    return Finding(UNEXPLAINED, hint=f"{hint}; {_how_far(answer, expected)}" if answer.dumped else hint, stopped=True)
+    return Finding(UNEXPLAINED, hint=f"{hint}{_how_far(answer, expected)}", stopped=True)
 
 
 def _how_far(answer: Answer, expected: Array) -> str:
-    """Sizes tell rounding from another rule, and of many entries give none away."""
-    most, all_of = format_number(largest_error(answer, expected)), format_number(largest(expected))
-    return f"off by up to {most}, in entries of up to {all_of}"
+    """Sizes tell rounding from another rule; those of a dump of many entries, to two figures, give none away."""
+    if not answer.dumped or answer.value.size <= MOST_NAMED:
+        return ""
+    most, all_of = (shortest(float(f"{size:.2g}")) for size in (largest_error(answer, expected), largest(expected)))
+    return f"; off by up to {most}, in entries of up to {all_of}"
 
 
 def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
@@ -179,7 +181,7 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
         return f"an entry is not a {'real' if complex_ else 'finite'} number"
     size = largest(expected)
     if answer.dumped:
-        return f"no known mistake gives this; {_how_far(answer, expected)}"
+        return f"no known mistake gives this{_how_far(answer, expected)}"
     even = comes_out(expected, 10.0**-answer.used)
     if possible and even:
         return f"{BY_CHANCE}, with numbers so few and small"
