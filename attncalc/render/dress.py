@@ -206,7 +206,9 @@ main.attncalc { --ground: var(--paper); }
     --good: #000;
   }
   main.attncalc { padding: 0; max-width: none; }
-  .attncalc .step { break-inside: avoid; }
+  .attncalc .step, .attncalc figure, .attncalc tr, .attncalc .operands > div { break-inside: avoid; }
+  .attncalc :is(h1, h2, h3, caption, summary, .formula, .why) { break-after: avoid; }
+  .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }
   .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
   .attncalc details::details-content { content-visibility: visible; display: block; }
   .attncalc summary, .attncalc .contents summary { list-style: none; }

@@ -28,6 +28,7 @@ from attncalc.render.html_values import (
 )
 from attncalc.render.mathml import mathml
 from attncalc.render.page import (
+    BACKWARD,
     BLANK,
     NOTHING,
     Formula,
@@ -148,7 +149,7 @@ def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
     if len(links) < FEW:
         return
     lines = []
-    for name, run in groupby(links, key=lambda link: link.id if link.is_step else link.text.split("/")[0]):
+    for name, run in groupby(links, key=_outermost):
         found = [
             element("li", element("a", text(x.text), href=f"#{x.id}"), *([] if x.is_step else ["part"])) for x in run
         ]
@@ -157,6 +158,14 @@ def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
             found = [element("li", element("details", inside))]
         lines += found
     yield element("nav", element("ol", "".join(lines)), "contents", aria_label="Contents")
+
+
+def _outermost(link: Link) -> str:
+    """What a part is within, forward or backward: one encoder, one token."""
+    if link.is_step:
+        return link.id
+    name, _, rest = link.text.partition("/")
+    return name + BACKWARD if rest.endswith(BACKWARD) else name
 
 
 def limits(page: Page) -> Limits:
@@ -249,7 +258,8 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
     title = "Result" if of.kind == "result" else ""
     said = ": ".join(filter(None, (title, group.heading.text))) or of.heading.text
     name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
-    anchor = layout.anchor(name, said)
+    is_listed = group.kind == "group" or layout.page.steps >= MANY  # else its steps are
+    anchor = layout.anchor(name, said if is_listed else "")
     passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
     columns = [below(_folded_step(step, layout) for step in steps) for steps in passes]
     inside = below(columns)

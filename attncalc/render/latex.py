@@ -217,7 +217,7 @@ def _steps(part: Part, view: View) -> Iterator[str]:
     for each in part.all(Part):
         if each.heading.text != group:
             group = each.heading.text
-            yield f"\n\\subsubsection*{{{tex.text(group or 'after that')}}}"
+            yield f"\n\\subsubsection*{{{tex.text(group)}}}"
         for step in each.all(Part):
             yield from _step(step, view, boxed=boxed)
 

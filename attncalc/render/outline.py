@@ -10,7 +10,7 @@ from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import FACTS, Step, Trace
 from attncalc.render import View, beside, shown
-from attncalc.render.page import GAP, Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
+from attncalc.render.page import BACKWARD, GAP, Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
 from attncalc.render.traces import beginning, left_over, lessons, onward, parts_of, ranked, table
 from attncalc.solve import solver
 
@@ -72,25 +72,32 @@ def _depth(steps: list[tuple[int, Step]]) -> int:
 def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View) -> Iterator[Row]:
     """A row for each group, as deep as is asked for, and for each step that stands beside them."""
 
-    def part(item: tuple[int, Step]) -> tuple[bool, str]:
+    def part(item: tuple[int, Step]) -> tuple[bool, str, bool]:
         number, step = item
         names = step.group.split("/") if step.group else []
         alone = len(names) < depth
-        return (True, str(number)) if alone else (False, "/".join(names[:depth]))
+        return (True, str(number), False) if alone else (False, "/".join(names[:depth]), step.gradient_of is not None)
 
-    for (alone, name), members in groupby(steps, key=part):
+    for (alone, name, backward), members in groupby(steps, key=part):
         inside = list(members)
         number, last = inside[-1]
-        yield _row(f"{number} ", last, trace, view) if alone else _group(name, len(inside), last, trace, view)
+        if alone:
+            yield _row(f"{number} ", last, trace, view)
+        else:
+            yield _group(name, [step for _, step in inside], trace, view, backward=backward)
 
 
 def _row(number: str, step: Step, trace: Trace, view: View) -> Row:
     return Row((f"{number}{step.key}", f"--show {_word(step.key)}", _outcome("", step, trace, view)))
 
 
-def _group(name: str, count: int, last: Step, trace: Trace, view: View) -> Row:
-    outcome = f"{amount(count, 'step')}{ARROW}{last.key.removeprefix(f'{name}/')}"
-    return Row((name, f"--show {_word(f'{name}/*')}", _outcome(outcome, last, trace, view)))
+def _group(name: str, inside: list[Step], trace: Trace, view: View, *, backward: bool) -> Row:
+    last = inside[-1]
+    outcome = f"{amount(len(inside), 'step')}{ARROW}{last.key.removeprefix(f'{name}/')}"
+    pattern = f"{name}/*"
+    if backward:
+        pattern = f"{name}/grad_*" if all(step.group == name for step in inside) else f"{name}/**/grad_*"
+    return Row((name + BACKWARD * backward, f"--show {_word(pattern)}", _outcome(outcome, last, trace, view)))
 
 
 def _outcome(name: str, step: Step, trace: Trace, view: View) -> str:
@@ -142,16 +149,22 @@ def _few(entries: list[Row]) -> Iterable[Row]:
 
 def _drawn(steps: list[tuple[int, Step]]) -> Iterator[Block]:
     """What follows what: the parts at the top, and of parts that are alike inside, what one of them holds."""
-    keys = [step.key.split("/") for _, step in steps]
+    keys = [_way(step) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         drawn = Rows("what follows what", ("in", "follow one another"), tuple(Row(cells) for cells in followed(keys)))
         yield Part("section", Heading("What follows what"), (drawn,))
 
 
+def _way(step: Step) -> list[str]:
+    """The names on the way to a step; the outermost part, in which everything comes again, forward or backward."""
+    first, *rest = step.key.split("/")
+    return [first + BACKWARD if rest and step.gradient_of is not None else first, *rest]
+
+
 def where(trace: Trace, view: View) -> Iterator[Block]:
     """The parts in their order, with those in brackets that are shown, down to where they stand beside others."""
-    keys = [step.key.split("/") for step in trace.steps]
-    opened = {step.key for _, step in shown(trace, view)}
+    keys = [_way(step) for step in trace.steps]
+    opened = {"/".join(_way(step)) for _, step in shown(trace, view)}
     within: list[str] = []
     lines: list[Row] = []
     while True:

@@ -35,6 +35,10 @@ class Heading(NamedTuple):
     key: str = ""  # by which a step is asked for, where that is longer
 
 
+BACKWARD = ", backward"
+"""Behind the name of a part where it stands for the second time: its gradients, `norm1, backward`."""
+
+
 class Paragraph(NamedTuple):
     """Running text."""
 
@@ -233,7 +237,9 @@ class Points(NamedTuple):
 class Part(NamedTuple):
     """Blocks that belong together."""
 
-    kind: str  # "given", "steps", "result", "group", "step", "again", "cells", "section", "exercises" or "exercise"
+    kind: str
+    """It is "given", "steps", "result", "section", "exercises" or "exercise"; within steps and results "group", or
+    "between" groups, and in these "step" or, of a result that stood above, "again"; or "cells"."""
     heading: Heading
     blocks: tuple[Any, ...]
 

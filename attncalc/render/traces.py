@@ -21,6 +21,7 @@ from attncalc.record.numbers import exact_text, format_number, parted, shortest,
 from attncalc.record.trace import Entry, Given, Step, Trace
 from attncalc.render import View, asked_for, beside, shown
 from attncalc.render.page import (
+    BACKWARD,
     GAP,
     LARGE,
     Arithmetic,
@@ -335,9 +336,9 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
     if not view.show:
         yield from _dependencies(trace)
     steps, result = _divided(trace, view)
-    yield Part("steps", Heading("Steps"), tuple(_groups(steps)))
+    yield Part("steps", Heading("Steps"), tuple(_groups(steps, told_apart=True)))
     if result:
-        yield Part("result", Heading("Result"), tuple(_groups(result)))
+        yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
     yield from onward([part for _, part in (*steps, *result)])
@@ -408,17 +409,30 @@ def _chains(edges: list[tuple[str, str]]) -> Iterator[str]:
         yield " → ".join(chain)
 
 
+def _part(step: Step) -> str:
+    """The part that a step is of: its group, "" where it is of none, forward or backward."""
+    return step.group + BACKWARD * (step.gradient_of is not None)
+
+
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
-    """Some steps, each with its group; what stands beside the others has no number."""
+    """Some steps, each with its part; what stands beside the others has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
     followed: dict[str, int] = {}
-    return ((step.group, _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
+    return ((_part(step), _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
 
 
-def _groups(steps: Iterable[tuple[str, Part]]) -> Iterator[Part]:
-    """Steps under the name of the group that they are of."""
-    for group, members in groupby(steps, key=lambda item: item[0]):
-        yield Part("group", Heading(group), tuple(step for _, step in members))
+def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[Part]:
+    """Steps under the name of the part that they are of; those between parts under their own, where these are told."""
+    several = any(name.removesuffix(BACKWARD) for name, _ in steps)
+    for name, members in groupby(steps, key=lambda item: item[0] if several else ""):
+        inside = tuple(step for _, step in members)
+        of = name.removesuffix(BACKWARD)
+        if of or not (several and told_apart):
+            yield Part("group", Heading(name if of else ""), inside)
+        else:
+            first, last = inside[0].heading.text, inside[-1].heading.text
+            names = {1: first, 2: f"{first}, {last}"}.get(len(inside), f"{first} {GAP} {last}")
+            yield Part("between", Heading(names), inside)
 
 
 def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
@@ -438,7 +452,7 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
         shown = part.one(Table)
         factors = tuple(_factors(step, trace, view, known))
         blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
-        return step.group, part._replace(blocks=tuple(blocks)) if factors else part
+        return _part(step), part._replace(blocks=tuple(blocks)) if factors else part
 
     keys = [step.key for _, step in items]
     first = keys.index(result.key) if result.key in keys else len(keys)
@@ -447,7 +461,7 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     middle = [made(step, number) for number, step in steps]
     last = [made(outputs[step.key], number) for number, step in items[len(steps) :]]
     if not ends_in_outputs:
-        last = [(result.group, made(result, items[first][0])[1]._replace(kind="again"))]
+        last = [(_part(result), made(result, items[first][0])[1]._replace(kind="again"))]
     return middle, last + [made(step, None) for step in beside(trace, view)]
 
 

@@ -14,12 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from solved import page_in
+from test_samples import posed
 
 import attncalc as ac
 from attncalc.record.trace import Given, Remark
 from attncalc.render import View
+from attncalc.solve.problem import Backward
+from attncalc.solve.solver import solve
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PDFTOTEXT = shutil.which("pdftotext")
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 REPORT = """{
 window.alert = () => { document.title = "something ran"; };
@@ -58,27 +62,39 @@ class Seen(NamedTuple):
 
 
 Look = Callable[[str], Seen]
+Browse = Callable[..., "subprocess.CompletedProcess[str]"]
+QUIET = ("quic", "background-networking", "component-update", "sync")
 
 
 @pytest.fixture(scope="module")
-def look(tmp_path_factory: pytest.TempPathFactory) -> Look:
-    """Open a page in a browser without a window, and read back what became of it."""
+def browse(tmp_path_factory: pytest.TempPathFactory) -> Browse:
+    """Open a page in a browser without a window."""
     browser = next(filter(None, map(shutil.which, NAMES)), None)
     if browser is None:
         pytest.skip(f"no browser here: none of {', '.join(NAMES)}")
     folder = tmp_path_factory.mktemp("browser")
 
-    def opened(page: str) -> Seen:
+    def opened(page: str, *options: str) -> subprocess.CompletedProcess[str]:
         file = folder / "page.html"
         file.write_text(page, encoding="utf-8")
         call = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'user'}"]
-        call += ["--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom", file.as_uri()]
-        done = subprocess.run(call, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        call += ["--no-first-run", *(f"--disable-{each}" for each in QUIET), *options, file.as_uri()]
+        return subprocess.run(call, capture_output=True, encoding="utf-8", timeout=120, check=False)
+
+    return opened
+
+
+@pytest.fixture(scope="module")
+def look(browse: Browse) -> Look:
+    """Open a page in a browser, and read back what became of it."""
+
+    def opened(page: str) -> Seen:
+        done = browse(page, "--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom")
         console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
         return Seen(done.stdout, console)
 
     if "<p>it works</p>" not in opened("<!DOCTYPE html><title>t</title><p>it works</p>").page:
-        pytest.skip(f"{Path(browser).name} does not start here")
+        pytest.skip("the browser does not start here")
     return opened
 
 
@@ -201,6 +217,19 @@ def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
     page = page_in("html", ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
     found = look(trying(page, """found.stops = document.querySelectorAll('.result td[tabindex="0"]').length;""")).found
     assert found["stops"] == 3
+
+
+@pytest.mark.skipif(not PDFTOTEXT, reason="needs pdftotext")
+def test_on_paper_no_heading_stands_at_the_foot_of_a_page(browse: Browse, look: Look, tmp_path: Path) -> None:
+    trace = solve(posed("encoder-block")._replace(backward=Backward()))
+    browse(page_in("html", trace), "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'page.pdf'}")
+    words = [str(PDFTOTEXT), "-layout", "page.pdf", "-"]
+    printed = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stdout
+    pages = [[line.strip() for line in page.splitlines() if line.strip()] for page in printed.split("\f")]
+    headings = {"Given", "Result", *(step.name for step in trace.steps), *(step.group for step in trace.steps)} - {""}
+    lasts = [page[-1].removesuffix(", backward").lstrip("0123456789 ") for page in pages if page]
+    assert len(lasts) > 10
+    assert headings & set(lasts) == set()
 
 
 def test_nobodys_text_runs(look: Look, make: Any) -> None:

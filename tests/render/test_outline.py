@@ -70,6 +70,31 @@ def test_no_reason_is_given_again_and_again(name: str, backward: bool) -> None:
         assert {why: count for why, count in said.items() if count > MOST_ALIKE} == {}
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_two_parts_have_one_name(name: str) -> None:
+    """A part comes again in the backward pass, and says so."""
+    trace = traced(name, True)
+    if trace is None:
+        return
+    is_told = any(step.group and step.gradient_of is not None for step in trace.steps)
+    whole = View(width=80, everything=True)
+    for form, heading in (
+        ("table", r"^── (.*) ──$"),
+        ("markdown", r"^## (.*)$"),
+        ("html", r"<h2>(.*?)<"),
+        ("latex", r"^.subsubsection\*\{(.*)\}$"),
+    ):
+        parts = re.findall(heading, page_in(form, trace, whole), re.MULTILINE)
+        assert len(parts) == len(set(parts)), form
+        assert any(part.endswith(", backward") for part in parts) == is_told, form
+    listed = re.findall(r"^  (\S.*?)  +--show (\S+|'.*?')  ", page_in("table", trace, View(width=200)), re.MULTILINE)
+    assert len({part for part, _ in listed}) == len({words for _, words in listed}) == len(listed)
+    for part, words in listed:
+        opened = {step for _, step in shown(trace, View(show=(words.strip("'"),)))}
+        assert not part.endswith(", backward") or {step.gradient_of is None for step in opened} == {False}
+
+
 def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it() -> None:
     page = page_in("table", transformer(), View(width=200))
     assert "  encoder 1   --show 'encoder 1/*'  29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]\n" in page
