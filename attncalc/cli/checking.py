@@ -1,11 +1,13 @@
 """`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation and of `run`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
+from attncalc.calculations import WHOLE
 from attncalc.cli import output as out
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import (
@@ -32,8 +34,9 @@ from attncalc.homework.reports.marked_sheets import shown as page
 from attncalc.inputs.reading import STDIN, Reading, calculation_of
 from attncalc.inputs.resolve import find
 from attncalc.record.verdicts import USUAL_POLICY, Policy
-from attncalc.render import View
+from attncalc.render import TABLE, View
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 WRONG = 1
 ARRAYS = (".npy", ".npz", ".safetensors")
@@ -106,6 +109,9 @@ def check_and_show(
         marked = marker.mark(sheet)
     if where.path:
         out.refuse_unwritable(where.path, [*read.opened, *own.opened])
+    if problem.calculation.name in WHOLE and TABLE[where.format].opens:
+        with suppress(AttncalcError):  # the report is as true without the arithmetic of entries
+            view = view._replace(trace=solve(problem))
     out.deliver(page(marked, where.format, view), where.path)
     for note in (*read.notes, *own.notes, *marked.notes):
         out.say("note", note)

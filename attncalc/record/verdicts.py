@@ -155,6 +155,7 @@ class MarkedStep:
     asked: bool = True  # whether it counts
     share: float = 0.0  # of the entries that are asked for, how many are right
     filled: float = 1.0  # and how many are not left blank
+    times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
 
     @property
     def verdict(self) -> str:

@@ -125,6 +125,7 @@ class Format(NamedTuple):
     binary: bool = False  # bytes; the others are text that ends in a newline
     made: str = "traces:page_or_outline"  # what makes a trace's page for it
     pieces: str = ""  # what writes a page that may be very long, piece by piece
+    opens: bool = False  # whether a reader can go from a map to what is told of a step
 
 
 TABLE: dict[str, Format] = {
@@ -134,7 +135,7 @@ TABLE: dict[str, Format] = {
     "csv": Format("csv_:page", ".csv", "numbers"),
     "markdown": Format("markdown:write", ".md"),
     "latex": Format("latex:write", ".tex", made="traces:page"),
-    "html": Format("html:write", ".html", made="pointing:page", pieces="html:pieces"),
+    "html": Format("html:write", ".html", made="pointing:page", pieces="html:pieces", opens=True),
     "npy": Format("binary:npy", ".npy", "numbers", binary=True),
     "npz": Format("binary:npz", ".npz", "numbers", binary=True),
     "safetensors": Format("binary:safetensors", ".safetensors", "numbers", binary=True),

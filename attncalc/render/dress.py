@@ -2,10 +2,10 @@
 
 STYLE = """
 .attncalc { color: var(--ink); line-height: 1.5; text-align: left; }
-.attncalc h1, .attncalc h2, .attncalc h3 { line-height: 1.25; font-weight: 600; color: inherit; }
+.attncalc h1, .attncalc h2, .attncalc h3, .attncalc h4 { line-height: 1.25; font-weight: 600; color: inherit; }
 .attncalc h1 { font-size: 1.75rem; margin: 0 0 .25rem; }
 .attncalc h2 { font-size: 1.15rem; margin: 2.5rem 0 1rem; padding-bottom: .3rem; border-bottom: 1px solid var(--line); }
-.attncalc h3 { font-size: 1rem; margin: 0; }
+.attncalc h3, .attncalc h4 { font-size: 1rem; margin: 0; }
 .attncalc p { margin: .35rem 0; }
 .attncalc section.step, .attncalc section > section { margin: 0 0 2.6rem; }
 .attncalc section.judged { margin: 1.4rem 0 0; }
@@ -102,7 +102,7 @@ body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif
 main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
 html:has(.panel) { scroll-padding: 1rem 0 46vh; }
 main.attncalc:has(> .panel:not([hidden])) { padding-bottom: 50vh; }
-main.attncalc:has(.marks) { max-width: 72rem; }
+main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc [data-how] { cursor: default; scroll-margin: 5rem; }
 .attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
 .attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
@@ -172,6 +172,12 @@ main.attncalc:has(.marks) { max-width: 72rem; }
     + LINES
     + """
 .attncalc .swatch { display: inline-block; width: 1.1em; height: .8em; }
+.attncalc .map a { color: inherit; text-decoration: none; display: block; }
+.attncalc .map td { padding: .15rem .4rem; font-size: .8rem; border: 1px solid var(--paper); }
+.attncalc .map .word { white-space: nowrap; }
+.attncalc .map .alarm { outline: 2px solid var(--alarm); outline-offset: -2px; }
+.attncalc .map thead span { writing-mode: vertical-rl; transform: rotate(180deg); }
+.attncalc .map thead th { text-align: center; vertical-align: bottom; }
 .attncalc .marks th, .attncalc .marks td { text-align: left; white-space: normal; vertical-align: top; }
 .attncalc .marks tbody tr > * { border-bottom: 1px solid var(--line); }
 .attncalc .marks tbody th { color: inherit; border-right: 0; overflow-wrap: anywhere; min-width: 7rem; }

@@ -6,23 +6,28 @@ import re
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import chain, groupby, takewhile
+from math import ceil, log10
 from typing import Any
 
 from attncalc.common.system import loaded
 from attncalc.render import View
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
 from attncalc.render.html_values import (
+    DEEPEST,
     Block,
     Layout,
     Link,
+    anchor,
     around,
     axis_names,
     below,
     element,
     named,
     single,
+    swatches,
     text,
     value,
 )
@@ -31,9 +36,11 @@ from attncalc.render.page import (
     BACKWARD,
     BLANK,
     NOTHING,
+    Arithmetic,
     Formula,
     Heading,
     Limits,
+    Map,
     Note,
     Page,
     Paragraph,
@@ -42,6 +49,7 @@ from attncalc.render.page import (
     Points,
     Row,
     Rows,
+    Spot,
     Table,
     Verdict,
     number,
@@ -54,6 +62,7 @@ FEWEST = Limits(3, 3, 3)
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
 FEW = 3  # lines of contents: fewer need none
+LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
 LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
 TOOLS = (
@@ -170,7 +179,9 @@ def _outermost(link: Link) -> str:
 
 def limits(page: Page) -> Limits:
     """How much of each value is shown, so that the page stays one that a browser opens at once."""
-    tables = [table for part in page.all(Part) for table in (*part.all(Table), *(s.one(Table) for s in part.steps))]
+    tables = [
+        table for part in page.all(Part) for table in (*part.all(Table), *(t for s in part.steps for t in s.all(Table)))
+    ]
     shapes = [whole(table.shape) for table in tables]
     for most in LIMITS:
         if sum(min(s.rows, most.rows) * min(s.columns, most.columns) * min(s.tables, most.tables) for s in shapes) <= (
@@ -184,6 +195,10 @@ def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[Block]:
     for kind, run in groupby(blocks, key=type):
         if kind is Verdict:
             yield from _verdicts(list(run))
+            continue
+        if kind is Map:
+            yield from (_map(block, layout) for block in run if block.names)
+            yield _legend()
             continue
         for block in run:
             yield from _block(block, layout)
@@ -202,6 +217,8 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
         yield element("p", _sentence(block.text), "remark")
     elif isinstance(block, Rows):
         yield _rows(block)
+    elif isinstance(block, Arithmetic):
+        yield element("ul", "".join(element("li", text(line.text)) for line in block.lines), "worked")
     elif isinstance(block, Points):
         yield element("ul", "".join(element("li", _point(point)) for point in block.points))
     elif isinstance(block, Table):
@@ -307,7 +324,7 @@ def _cells(part: Part, layout: Layout) -> Iterator[str]:
 
 
 def _section(part: Part, layout: Layout) -> Iterator[Block]:
-    yield element("h2", text(part.heading.text))
+    yield element("h2", text(part.heading.text), **named(layout.anchor(part.heading.key)))
     for block in part.blocks:
         if isinstance(block, Table) and block.shape:
             yield element("p", f"{text(block.name)}:")
@@ -364,6 +381,54 @@ def _rows(rows: Rows) -> str:
     return element("div", element("table", "".join(parts), "marks"), "scroll")
 
 
+def _map(block: Map, layout: Layout) -> str:
+    """Steps as cells that are the darker the further they are off, each a link to what is told of it."""
+    parts = [name.rpartition("/")[0] for name in block.names]
+    runs = [(part, len(list(run))) for part, run in groupby(parts)]
+    above = "".join(element("th", text(part), scope="colgroup", colspan=str(size)) for part, size in runs)
+    names = "".join(element("th", element("span", text(n.rpartition("/")[2])), scope="col") for n in block.names)
+    body = []
+    for part, spots in block.lines:
+        cells = "".join(map(partial(_spot, layout), spots))
+        body.append(element("tr", element("th", text(part), scope="row") + cells))
+    rows = [above, names] if any(parts) else [names]
+    head = element("thead", "".join(element("tr", f"<td></td>{row}") for row in rows))
+    drawn = element("table", element("caption", text(block.caption)) + head + element("tbody", "".join(body)), "map")
+    return element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=block.caption)
+
+
+def _legend() -> str:
+    within, beyond = swatches("h", range(1, DEEPEST + 1, 2)), swatches("m", range(LEAST_WRONG, DEEPEST + 1, 2))
+    said = f"0 {within} 1 {beyond} 10,000 times as far off as numbers of the type may be: striped is wrong"
+    return element("p", said, "scale faint")
+
+
+def _spot(layout: Layout, spot: Spot | None) -> str:
+    if spot is None:
+        return "<td></td>"
+    beyond = min(LEAST_WRONG + round(1.5 * log10(min(max(spot.times, 1), 1e9))), DEEPEST)
+    within = f"h{ceil(DEEPEST * spot.times)}" if spot.times > 0 else ""
+    shade = f"m{beyond}" if spot.times > 1 else within
+    said = text(spot.text) + (f"<br>{element('span', text(spot.word), 'word')}" if spot.word else "")
+    if layout.links is not None:
+        said = element("a", said, href=f"#{anchor(spot.name)}", title=spot.said)
+    return element("td", said, shade + " alarm" * spot.loud)
+
+
+def _opened(part: Part, layout: Layout) -> Iterator[Block]:
+    """What the steps of a map open, folded layer by layer; those are open in which something is wrong."""
+    yield element("h2", text(part.heading.text))
+    for group in part.all(Part):
+        inside = below(_told(step, layout) for step in group.all(Part))
+        is_open = group.heading.key == "wrong"
+        yield _folded("section", element("h3", text(group.heading.text)), inside, "", "group", is_open=is_open)
+
+
+def _told(step: Part, layout: Layout) -> Iterator[str]:
+    inside = below(chain([element("h4", text(step.heading.text))], _blocks(step.blocks, layout)))
+    return around("section", inside, "judged", **named(layout.anchor(step.heading.text)))
+
+
 def _exercises(part: Part, layout: Layout) -> Iterator[Block]:
     """What is given, or what is to be worked out."""
     yield element("h2", text(part.heading.text))
@@ -386,5 +451,12 @@ def _exercise(part: Part, layout: Layout) -> Iterator[Block]:
     yield from value(part.one(Table), (), layout)
 
 
-PARTS = {"given": _given, "steps": _steps, "result": _steps, "cells": _cells, "exercises": _exercises}
+PARTS = {
+    "opened": _opened,
+    "given": _given,
+    "steps": _steps,
+    "result": _steps,
+    "cells": _cells,
+    "exercises": _exercises,
+}
 """Kind of part → what writes it; any other is a section."""

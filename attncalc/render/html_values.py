@@ -52,11 +52,16 @@ class Layout(NamedTuple):
 
     def anchor(self, name: str, said: str = "", *, is_step: bool = False) -> str:
         """The id of a part, unless another has it; one with words stands in the contents."""
-        found = re.sub(r"\s", "_", visible(name))
+        found = anchor(name)
         if self.links is None or not found or found in self.links:
             return ""
         self.links[found] = Link(found, said, is_step)
         return found
+
+
+def anchor(name: str) -> str:
+    """The id of a part of that name."""
+    return re.sub(r"\s", "_", visible(name))
 
 
 def text(words: str) -> str:
@@ -148,12 +153,13 @@ class Scale(NamedTuple):
         """The shades beside the numbers that they stand for."""
         most = text(format_number(self.most))
         if not self.signed:
-            return f"0 {_swatches('h', range(1, DEEPEST + 1, 2))} {most}: the shade of a share"
-        below, above = _swatches("m", range(DEEPEST, 0, -2)), _swatches("p", range(1, DEEPEST + 1, 2))
+            return f"0 {swatches('h', range(1, DEEPEST + 1, 2))} {most}: the shade of a share"
+        below, above = swatches("m", range(DEEPEST, 0, -2)), swatches("p", range(1, DEEPEST + 1, 2))
         return f"−{most} {below} 0 {above} {most}: striped is below 0"
 
 
-def _swatches(sign: str, levels: range) -> str:
+def swatches(sign: str, levels: range) -> str:
+    """Shades, one beside the other."""
     return "".join(f'<span class="swatch {sign}{level}"></span>' for level in levels)
 
 

@@ -216,6 +216,26 @@ def room(names: Iterable[str]) -> int:
     return max((len(name) for name in names if len(name) <= WIDEST_NAME), default=4)
 
 
+class Spot(NamedTuple):
+    """A step on a map: how far it is off, and what is said of it."""
+
+    name: str
+    text: str
+    word: str  # what it is, where it is not right
+    said: str
+    times: float  # as far off as it may be; more than 1 is wrong
+    loud: bool  # whether it is what one should look at
+
+
+class Map(NamedTuple):
+    """The steps of each part side by side, which open what is told of them; where nothing opens, words are instead."""
+
+    caption: str
+    names: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[Spot | None, ...]], ...]
+    instead: Rows | None
+
+
 class Point(NamedTuple):
     """One thing that is said: a name, a sentence or a formula, and words about it."""
 
@@ -238,8 +258,8 @@ class Part(NamedTuple):
     """Blocks that belong together."""
 
     kind: str
-    """It is "given", "steps", "result", "section", "exercises" or "exercise"; within steps and results "group", or
-    "between" groups, and in these "step" or, of a result that stood above, "again"; or "cells"."""
+    """It is "given", "steps", "result", "section", "opened", "exercises" or "exercise"; within steps and results "group",
+    or "between" groups, and in these "step" or, of a result that stood above, "again"; or "cells"."""
     heading: Heading
     blocks: tuple[Any, ...]
 
@@ -263,7 +283,7 @@ class Part(NamedTuple):
 
 
 Block: TypeAlias = (
-    "Heading | Paragraph | Note | Formula | Arithmetic | Table | Picture | Verdict | Rows | Points | Part"
+    "Heading | Paragraph | Note | Formula | Arithmetic | Table | Picture | Verdict | Rows | Map | Points | Part"
 )
 
 
@@ -291,8 +311,21 @@ class Page(NamedTuple):
 
 def write(page: Page, format: str, view: View | None = None) -> str | bytes:
     """A page in a format of `PAGES` or `PICTURES`."""
+    if not TABLE[format].opens:
+        page = page._replace(blocks=tuple(_laid_open(page.blocks)))
     content: str | bytes = loaded(f"render.{TABLE[format].where}")(page, view or View())
     return content
+
+
+def _laid_open(blocks: Iterable[Any]) -> Iterator[Any]:
+    """The blocks for a format in which nothing is opened: without what a map opens, and words in the map's place."""
+    for block in blocks:
+        if isinstance(block, Map):
+            yield from () if block.instead is None else (block.instead,)
+        elif not isinstance(block, Part):
+            yield block
+        elif block.kind != "opened":
+            yield block._replace(blocks=tuple(_laid_open(block.blocks))) if block.kind == "section" else block
 
 
 # A value as tables of text: its last two axes make a table, those in front a stack; large ones by their ends.

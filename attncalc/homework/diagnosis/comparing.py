@@ -133,6 +133,15 @@ def largest_error(answer: Answer, value: Array) -> float:
         return largest(answer.value - value)
 
 
+def times_allowed(answer: Answer, value: Array) -> float:
+    """How many times as far off as it may be the worst entry is; more than 1 is wrong."""
+    most = noise(answer, value) if answer.tolerance is None else _allowed(answer.tolerance, value)
+    with np.errstate(all="ignore"):
+        share = np.nan_to_num(np.abs(answer.value - value) / most, nan=0.0)
+    share = np.where(fits(answer, value), np.minimum(share, 1.0), np.where(np.isfinite(answer.value), share, np.inf))
+    return float(share.max(initial=0.0))
+
+
 def noise(answer: Answer, value: Array) -> Array:
     """How far an answer may lie from a value because numbers of its type are not exact."""
     if answer.slack is not None:

@@ -14,7 +14,7 @@ from attncalc.common.errors import InputError, amount, listed, quoted, shape_tex
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, largest_error, nearly
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, largest_error, nearly, times_allowed
 from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
@@ -555,6 +555,7 @@ class Marker:
             asked=wanted,
             share=share,
             filled=filled,
+            times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
         )
 
     def _share(self, key: StepKey, answer: Answer, finding: Finding) -> float:

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
-from math import prod
+from math import isfinite, prod
 
 import numpy as np
 
-from attncalc.common.errors import amount
+from attncalc.common.errors import AttncalcError, amount
+from attncalc.common.numerals import Array
 from attncalc.record.numbers import format_number
-from attncalc.record.verdicts import SOUND, Marked, MarkedStep
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows
+from attncalc.record.trace import Trace
+from attncalc.record.verdicts import FOLLOWS, SOUND, Marked, MarkedStep
+from attncalc.render import View
+from attncalc.render.page import Arithmetic, Block, Heading, Map, Page, Paragraph, Part, Row, Rows, Spot
+from attncalc.render.traces import cells
+
+MOST_WORKED = 64
+"""In so many steps that are wrong at most an entry is worked out."""
+LEAST_BEYOND = 1.01
+"""So many times as far off as it may be is a step at least that is wrong."""
+AROUND = "model"
+"""What stands around the layers."""
 
 
-def page(marked: Marked) -> Page:
-    """The layers, what diverges first, other mistakes that do not follow from it, and the verdict."""
+def page(marked: Marked, trace: Trace | None = None) -> Page:
+    """The layers, what diverges first, other mistakes that do not follow from it, and the verdict; then every step.
+
+    The steps are there for whoever can go from a layer to one of them. The entry of a wrong one that is furthest off is
+    worked out where the trace is at hand.
+    """
     title = f"{marked.calculation}, checked"
     wrong = [step for step in marked.steps if step.verdict not in SOUND]
-    blocks: list[Block] = [Heading(title), Part("section", Heading("By layer"), (_layers(marked),))]
+    blocks: list[Block] = [Heading(title), Part("section", Heading("By layer"), tuple(_maps(marked, wrong)))]
     if wrong:
-        blocks.append(Part("section", Heading("First step that diverges"), tuple(_told(wrong[0]))))
+        told = (*_told(wrong[0]), *_worked(wrong[0], trace))
+        blocks.append(Part("section", Heading("First step that diverges", key=wrong[0].name), told))
     others = [step for step in wrong[1:] if step.mistake and step.mistake != wrong[0].mistake]
     if others:
         found = tuple(Paragraph(f"{step.name}: {_blame(step)}") for step in others)
@@ -29,7 +46,78 @@ def page(marked: Marked) -> Page:
     right = amount(len(marked.steps) - len(wrong), "array")
     said = f"{marked.verdict}: {right} of {len(marked.steps)} as they should be"
     said += f"; first wrong at {wrong[0].name}" if wrong else ""
-    return Page(title, (*blocks, Paragraph(said, "wrong" if wrong else "sound")))
+    end = Paragraph(said, "wrong" if wrong else "sound")
+    return Page(title, (*blocks, end, Part("opened", Heading("Step by step"), tuple(_opened(marked, wrong, trace)))))
+
+
+def _maps(marked: Marked, wrong: Sequence[MarkedStep]) -> Iterator[Map]:
+    """The steps of each layer, by what they are called there, and what stands around the layers, in one line."""
+    layers: dict[str, dict[str, Spot]] = {}
+    for step in marked.steps:
+        part = _part(step.name)
+        line, name = (part, step.name.removeprefix(f"{part}/")) if "layer " in part else (AROUND, step.name)
+        layers.setdefault(line, {})[name] = _spot(step, wrong)
+    around, words = {AROUND: layers.pop(AROUND, {})}, _layers(marked)
+    for lines, caption in ((layers, "how far each step of each layer is off"), (around, "what is around the layers")):
+        names = tuple(dict.fromkeys(name for line in sorted(lines.values(), key=len, reverse=True) for name in line))
+        spots = tuple((part, tuple(map(line.get, names))) for part, line in lines.items())
+        yield Map(caption, names, spots, words if lines is layers else None)
+
+
+def _spot(step: MarkedStep, wrong: Sequence[MarkedStep]) -> Spot:
+    """A step on a map: a wrong one is beyond what it may be off, whatever its entries say, and a right one is not."""
+    is_wrong, times = step.verdict not in SOUND, step.times or 0.0
+    word = "first wrong" if wrong and step is wrong[0] else step.verdict if is_wrong else ""
+    said = f"{step.name}: {step.mistake or step.verdict}, {_off(step)}"
+    times = max(times, LEAST_BEYOND) if is_wrong else min(times, 1.0)
+    return Spot(step.name, f"{step.max_error or 0.0:.2g}", word, said, times, is_wrong and step.verdict != FOLLOWS)
+
+
+def _off(step: MarkedStep) -> str:
+    """`off by up to 0.0123, 512 times as far as numbers of its type may be`."""
+    error, times = f"off by up to {format_number(step.max_error or 0.0)}", step.times
+    if times is None or not isfinite(times):
+        return error
+    often = f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+    return f"{error}, {often} times as far as numbers of its type may be"
+
+
+def _opened(marked: Marked, wrong: Sequence[MarkedStep], trace: Trace | None) -> Iterator[Part]:
+    """Part by part what is told of each step, but for the first that diverges, of which it is told above."""
+    first, worked = marked.first_wrong, {step.name for step in wrong[:MOST_WORKED]}
+    for part, steps in groupby(marked.steps, key=lambda step: _part(step.name)):
+        inside = [step for step in steps if step.name != first]
+        told = tuple(
+            Part("section", Heading(step.name), tuple(_told_below(step, trace if step.name in worked else None)))
+            for step in inside
+        )
+        state = "wrong" if any(step.name in worked for step in inside) else ""
+        yield Part("group", Heading(part, key=state), told)
+
+
+def _told_below(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
+    yield Paragraph(f"{step.verdict}, {_off(step)}")
+    if step.verdict not in SOUND:
+        yield from [Paragraph(_blame(step))] if step.mistake else []
+        yield from (Paragraph(where) for where in _worst(step))
+        yield from _worked(step, trace)
+
+
+def _worked(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
+    """How far off each head is; the entry that is furthest off, as it comes about, and what the dump has there."""
+    off = _astray(step)
+    if trace is None or off is None:
+        return
+    at = _furthest(off)
+    with suppress(AttncalcError):  # a large run has not kept what it is made of
+        axes = trace.find(step.name).axes
+        if "h" in axes and len(axes) == off.ndim:
+            heads = off.max(axis=tuple(place for place, axis in enumerate(axes) if axis != "h"))
+            each = (f"{head} by {format_number(float(most))}" for head, most in enumerate(heads))
+            yield Paragraph(f"head {', '.join(each)}")
+        found = cells(trace, View(cells=(f"{step.name}[{','.join(map(str, at))}]",)))
+        yield Arithmetic(tuple(line for _, line in found))
+        yield Paragraph(f"the dump has {format_number(float(np.array(step.given, dtype=np.float64)[at]))}")
 
 
 def _layers(marked: Marked) -> Rows:
@@ -65,15 +153,27 @@ def _blame(step: MarkedStep) -> str:
     return f"{step.mistake}{also}: {step.finding.says}"
 
 
-def _worst(step: MarkedStep) -> Iterator[str]:
-    """`off most by 0.0123 at [1,5,2]; wrong are 12 of 72 entries, in head 1: 12`."""
+def _astray(step: MarkedStep) -> Array | None:
+    """How far each entry is off; None where that cannot be told entry by entry."""
     given, expected = (np.array(value, dtype=np.float64) for value in (step.given, step.expected))
     if given.shape != expected.shape or not given.ndim:
-        return
+        return None
     with np.errstate(all="ignore"):
         off = np.abs(given - expected)
-    off = np.where(np.isnan(off), np.inf, off)
-    at = np.unravel_index(int(off.argmax()), off.shape)
+    return np.where(np.isnan(off), np.inf, off)
+
+
+def _furthest(off: Array) -> tuple[int, ...]:
+    """The place of the entry that is furthest off."""
+    return tuple(map(int, np.unravel_index(int(off.argmax()), off.shape)))
+
+
+def _worst(step: MarkedStep) -> Iterator[str]:
+    """`off most by 0.0123 at [1,5,2]`, `wrong are 12 of 72 entries`, `in head 1 alone`."""
+    off = _astray(step)
+    if off is None:
+        return
+    at = _furthest(off)
     yield f"off most by {format_number(float(off[at]))} at [{','.join(map(str, at))}]"
     number = step.finding.wrong.number
     if number:

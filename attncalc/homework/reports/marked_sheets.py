@@ -14,6 +14,7 @@ from attncalc.calculations import WHOLE
 from attncalc.common.errors import amount, visible
 from attncalc.common.system import loaded
 from attncalc.record.numbers import format_number, shortest
+from attncalc.record.trace import Trace
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, USUAL_POLICY, Marked, MarkedStep, Wrong
 from attncalc.render import View, pages_and
 from attncalc.render.page import Heading, Page, Paragraph, Verdict, write
@@ -27,7 +28,7 @@ COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "sco
 def shown(marked: Marked, format: str, view: View) -> str:
     """A marked sheet in a format of FORMATS."""
     data = {"json": _json, "csv": _csv}
-    return data[format](marked) if format in data else str(write(page(marked), format, view))
+    return data[format](marked) if format in data else str(write(page(marked, view.trace), format, view))
 
 
 def plain(marked: Marked) -> str:
@@ -35,10 +36,13 @@ def plain(marked: Marked) -> str:
     return shown(marked, "plain", View()).removesuffix("\n")
 
 
-def page(marked: Marked) -> Page:
-    """Its steps with their verdicts, and what they come to; of a model, which has hundreds, its layers."""
+def page(marked: Marked, trace: Trace | None = None) -> Page:
+    """Its steps with their verdicts, and what they come to; of a model, which has hundreds, its layers.
+
+    Entries of a model's steps are worked out where its trace is at hand.
+    """
     if marked.calculation in WHOLE:
-        told: Page = loaded("homework.reports.checked_models:page")(marked)
+        told: Page = loaded("homework.reports.checked_models:page")(marked, trace)
         return told
     title = f"{marked.calculation}, checked" + (f", {marked.student}" if marked.student else "")
     end = Paragraph(summary(marked), "sound" if marked else "wrong")

@@ -1,0 +1,104 @@
+"""The report on a model's dump as a page: a map of layers and steps, each of which opens what is told of it."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkpoints import IDS, MODELS, computed
+from conftest import Run
+
+WORDS = ",".join(map(str, IDS))
+FAULT = {"rope_layout": "interleaved", "eps": 1e-3}
+
+
+class Map(HTMLParser):
+    """The cells of the maps of a page, each as its class, its link and its words; and all ids."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.cells: dict[str, dict[str, str]] = {}
+        self.ids: list[str] = []
+        self.link: dict[str, str] | None = None
+        self.shade = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        self.ids += [said["id"]] if "id" in said else []
+        self.shade = said.get("class", "") if tag == "td" else self.shade
+        if tag == "a" and "title" in said:
+            self.link = self.cells[said["href"].removeprefix("#")] = said | {"shade": self.shade, "words": ""}
+
+    def handle_data(self, data: str) -> None:
+        if self.link is not None:
+            self.link["words"] += f" {data}"
+
+    def handle_endtag(self, tag: str) -> None:
+        self.link = None if tag == "a" else self.link
+
+
+def dumped(folder: Path, **options: Any) -> Path:
+    path = folder / "port.npz"
+    t = computed("llama", dtype="float32", **options)
+    np.savez(path, **{step.key: step.value for step in t.steps})
+    return path
+
+
+def report(run: Run, path: Path, *more: str) -> str:
+    return run("model", MODELS / "llama", WORDS, "--check", path, *more).stdout
+
+
+@pytest.fixture
+def page(run: Run, tmp_path: Path) -> str:
+    return report(run, dumped(tmp_path, **FAULT), "-f", "html")
+
+
+def test_every_step_of_the_map_opens_what_is_told_of_it(page: str) -> None:
+    found = Map(page)
+    assert len(found.cells) == len(computed("llama").steps)
+    assert len(set(found.ids)) == len(found.ids)
+    assert found.cells.keys() <= {*found.ids}
+
+
+def test_what_is_wrong_is_told_in_words_and_by_its_shade(page: str) -> None:
+    cells = Map(page).cells
+    firsts = [name for name, cell in cells.items() if "first wrong" in cell["words"]]
+    assert firsts == ["layer_0/norm1/root_mean_square"]
+    for name, cell in cells.items():
+        wrong = bool(re.search("follows|wrong|mistake", cell["words"]))
+        assert wrong == cell["shade"].startswith("m"), name
+    assert not re.search("[a-z]{2}", cells["layer_0/norm1/squares"]["words"])
+    assert "rope-half-split" in cells["layer_0/attention/q_rotated"]["title"]
+
+
+def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> None:
+    right, wrong = computed("llama"), computed("llama", dtype="float32", **FAULT)
+    name = "layer 0/attention/scores"
+    off = np.abs(right[name] - wrong[name])
+    told = page[page.index(f'id="{name.replace(" ", "_")}"') :].partition("</section>")[0]
+    h, i, j = np.unravel_index(off.argmax(), off.shape)
+    assert f"head 0 by {off[0].max():.4f}, 1 by {off[1].max():.4f}" in told
+    line = re.search(rf"{re.escape(name)}\[{h},{i},{j}\] = (.*) = (\S+)</li>", told)
+    assert line
+    assert float(line[2]) == pytest.approx(right[name][h, i, j], abs=1e-4)
+    assert f"the dump has {wrong[name][h, i, j]:.4f}" in told
+
+
+@pytest.mark.parametrize("format", ["table", "plain", "markdown", "latex"])
+def test_where_nothing_opens_there_is_a_line_a_layer(run: Run, tmp_path: Path, format: str) -> None:
+    text = report(run, dumped(tmp_path, **FAULT), "-f", format)
+    assert "Step by step" not in text
+    assert "how far each step" not in text
+    assert "28 follows" in text
+
+
+def test_a_right_dump_has_no_stripe(run: Run, tmp_path: Path) -> None:
+    page = report(run, dumped(tmp_path), "-f", "html")
+    shades = {cell["shade"][:1] for cell in Map(page).cells.values()}
+    assert shades <= {"h", ""}
+    assert "first wrong" not in page
