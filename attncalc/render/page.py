@@ -258,8 +258,8 @@ class Part(NamedTuple):
     """Blocks that belong together."""
 
     kind: str
-    """It is "given", "steps", "result", "section", "opened", "exercises" or "exercise"; within steps and results "group",
-    or "between" groups, and in these "step" or, of a result that stood above, "again"; or "cells"."""
+    """It is "given", "steps", "result", "section", "opened", "exercises" or "exercise"; within steps and results
+    "group", or "between" groups, and in these "step" or, of a result that stood above, "again"; or "cells"."""
     heading: Heading
     blocks: tuple[Any, ...]
 
