@@ -174,9 +174,7 @@ def _cells(part: Part, view: View) -> Iterator[str]:
     formula, why = part.one(Formula), part.one(Paragraph)
     arithmetic, table = part.one(Arithmetic), part.one(Table)
     yield f"\n\\paragraph{{{tex.text(part.heading.text)}}} {tex.sentence(why.text)}{_shape(table)}"
-    if _is_long(formula):
-        yield _long(formula)
-    links = [] if _is_long(formula) else [Link(formula.latex, LINE)]
+    links = [Link(formula.latex, LINE)]
     for line in arithmetic.lines:
         links += spelled_out(formula, line, " = ".join(line.links))
     yield _chain(formula, links)
@@ -232,19 +230,19 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     yield from (f"\n{tex.sentence(block.text)}" for block in said if block.kind == "about")
     links: list[Link] = []
     if formula.latex and part.kind != "again":
-        if _is_long(formula):
-            yield _long(formula)
-        else:
-            links.append(Link(formula.latex, len(formula.text)))
+        links.append(Link(formula.latex, len(formula.text)))
+        if len(formula.symbol) + len(formula.text) > LINE:
+            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(formula)} = {_breakable(formula.latex)}$\\par}}"
+            links.clear()
     for line in part.lines:
         worked = line.links if table.shape else line.links[:-1]
         if worked and fits(table, told := " = ".join(worked)):
             links += spelled_out(table, line, told)
-    shown = value(table, view, part.lines)
+    shown = value(table, view)
     whole = all(link.relation != CONTINUED for link in shown.links)
-    last = [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
-    in_pieces = any(link.below for link in last) and any(link.below for link in links)  # with long names of their own
-    yield from (_chain(table, chain) for chain in ([links, last] if in_pieces else [links + last]) if chain)
+    links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
+    if links:
+        yield _chain(table, links)
     found = [tex.sentence(note.text) for note in part.all(Note) if note.kind != "silent"]
     yield from (remark for remark in (shown.left_out, *found) if remark)
 
@@ -366,15 +364,6 @@ def _breakable(latex: str) -> str:
     parts = CASES.split(latex)
     parts[::2] = (re.sub(r"\\(left|right)(?=\W)", lambda sign: rf"\big{sign[1][0]}", part) for part in parts[::2])
     return "".join(parts).replace("; ", r";\allowbreak ")
-
-
-def _is_long(formula: Formula) -> bool:
-    return len(formula.symbol) + len(formula.text) > LINE
-
-
-def _long(formula: Formula) -> str:
-    """A formula that a line does not hold, as a paragraph, which is broken where it may be."""
-    return f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(formula)} = {_breakable(formula.latex)}$\\par}}"
 
 
 def _chain(of: Formula | Table, links: Sequence[Link]) -> str:

@@ -11,10 +11,8 @@ from attncalc.render import View, tex
 from attncalc.render.page import GAP, Formula, Limits, Line, Matrix, Table, axes, heading, label, located, window
 
 LINE = 72  # characters of mathematics that stand side by side on a page
-SHORT = 6  # so long a symbol has room before a value that fills such a line
-SMALL = 2  # thirds of its width are left of what stands below
 CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
-SIZES = {"": 6, "small": 15, "footnotesize": 26, "scriptsize": 38, "tiny": 70}  # how many more characters a line holds
+SIZES = {"": 6, "small": 15, "footnotesize": 26, "scriptsize": 38}  # how many more characters a line holds
 
 
 class Link(NamedTuple):
@@ -62,10 +60,7 @@ def _lines(arithmetic: str, room: int) -> list[str]:
 
 
 def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
-    """The pieces from each +, − or = to the next, and to each comma.
-
-    Those in more brackets than that, and under roots, stay together.
-    """
+    """The pieces from each +, − or = to the next; those in more brackets than that, and under roots, stay together."""
     depths, start = [0], 0
     for i, character in enumerate(arithmetic):
         if character == "(":
@@ -75,16 +70,13 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
         elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - ", " = "):
             yield arithmetic[start:i]
             start = i
-        elif depths[-1] <= deepest and arithmetic[i : i + 2] == ", ":
-            yield arithmetic[start : i + 2]
-            start = i + 2
     yield arithmetic[start:]
 
 
 def _set(line: str, room: int) -> str:
     """A line of arithmetic, smaller where it is wider than the room as it is."""
     latex = tex.arithmetic(line)
-    size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "tiny")
+    size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
     return f"\\text{{\\{size}${latex}$}}" if size else latex
 
 
@@ -102,48 +94,37 @@ class Value(NamedTuple):
     left_out: str = ""
 
 
-def value(table: Table, view: View, worked: Iterable[Line] = ()) -> Value:
-    """A number, a matrix, the matrices of a stack; entry by entry where these are too wide.
-
-    Lines that are worked out above it are aligned with it, with their places below the symbol.
-    """
+def value(table: Table, view: View) -> Value:
+    """A number, a matrix, the matrices of a stack; entry by entry where these are too wide."""
     if not table.can_be_shown:
         return Value([], tex.text(table.instead))
-    shown, room = window(table, view, LIMITS), _room(table, worked)
+    shown = window(table, view, LIMITS)
     if view.everything:
-        room -= _place_width(table)
-        blocks = [block for matrix in shown.matrices for block in _blocks(table, matrix, room)]
+        blocks = [block for matrix in shown.matrices for block in _blocks(matrix)]
         links = _links(table, blocks, by_index=len(blocks) > len(shown.matrices))
     else:
         links = _links(table, shown.matrices)
         for most in range(LIMITS.columns - 1, FEWEST_COLUMNS - 1, -1):
-            if _fit(links, room):
+            if _fit(links):
                 break
             shown = window(table, view, LIMITS._replace(columns=most))
             links = _links(table, shown.matrices)
-    if not _fit(links, room):
+    if not _fit(links):
         links = list(_listed(table, shown.matrices))
     return Value(links, tex.text(f"{GAP} {shown.left_out} (--all shows them)") if shown.left_out else "")
 
 
-def _room(table: Table, worked: Iterable[Line]) -> int:
-    """How wide a value may be behind its symbol; a slope is as wide as the longer side of its fraction."""
-    places = max((len(",".join(line.labels)) for line in worked), default=0)
-    return LINE - max(0, max(map(len, table.symbol.split("/"))) + places * SMALL // 3 - SHORT)
+def _fit(links: Iterable[Link]) -> bool:
+    return all(link.width <= LINE for link in links)
 
 
-def _fit(links: Iterable[Link], room: int) -> bool:
-    return all(link.width <= room for link in links)
-
-
-def _blocks(table: Table, matrix: Matrix, room: int) -> Iterator[Matrix]:
+def _blocks(matrix: Matrix) -> Iterator[Matrix]:
     """A matrix in pieces that each fit a page."""
-    above = _names(table, axes(table)[1], matrix.columns, by_index=True)
-    widths = [max(map(_set_width, column)) + 2 for column in zip(above, *matrix.entries, strict=True)]
+    widths = [max(map(_set_width, column)) + 2 for column in zip(*matrix.entries, strict=True)]
     first = 0
     for last in range(1, len(widths) + 1):
         block = widths[first : last + 1]
-        if last == len(widths) or len(block) > LIMITS.columns or sum(block) > room:
+        if last == len(widths) or len(block) > LIMITS.columns or sum(block) > LINE - 8:
             for top in range(0, len(matrix.rows), LIMITS.rows):
                 rows = slice(top, top + LIMITS.rows)
                 entries = tuple(line[first:last] for line in matrix.entries[rows])
@@ -180,7 +161,7 @@ def _matrix(
     above = _names(table, columns, matrix.columns, by_index=by_index)
     beside = _names(table, rows, matrix.rows, by_index=by_index) if len(table.shape) > 1 else []
     widths = [max(map(_set_width, column)) + 2 for column in zip(*entries, *([above] if above else []), strict=True)]
-    width = sum(widths) + (max(map(_set_width, beside)) + 2 if beside else 0)
+    width = sum(widths) + max(map(len, beside), default=0)
     place = ", ".join(filter(None, (heading(table, matrix), _piece(table, matrix) if by_index else "")))
     return Link(_drawn(cells, above, beside), width, below=rf"\text{{{tex.text(place)}}}" if place else "")
 
@@ -189,24 +170,11 @@ def _piece(table: Table, matrix: Matrix) -> str:
     """Which rows and columns of a value a piece of it holds: `m = 0…9`; "" where it is all of them."""
     spans = zip(axes(table), (1, 1, *table.shape)[-2:], (matrix.rows, matrix.columns), strict=True)
     parts = [(axis, [i for i in places if i is not None]) for axis, size, places in spans if len(places) < size]
-    return ", ".join(f"{axis} = {GAP.join(_ends(table, axis, at))}" for axis, at in parts)
-
-
-def _ends(table: Table, axis: str, at: Sequence[int]) -> list[str]:
-    """The labels of the first and the last of some places, or of the only one."""
-    return [label(table, axis, i) for i in dict.fromkeys((at[0], at[-1]))]
-
-
-def _place_width(table: Table) -> int:
-    """How much of a line it takes, at most, to say which columns a piece holds: it stands below, in small letters."""
-    _, columns = axes(table)
-    longest = max((len(label(table, columns, i)) for i in range(table.shape[-1])), default=0) if table.shape else 0
-    return (len(f"{columns} = {GAP}") + 2 * longest) * SMALL // 3
+    return ", ".join(f"{axis} = {label(table, axis, at[0])}{GAP}{label(table, axis, at[-1])}" for axis, at in parts)
 
 
 def _set_width(entry: str) -> int:
-    spelled = 4 * ("e-" in entry or "e+" in entry)  # it is spelled ×10^…
-    return len(entry) + spelled + sum(map(entry.count, "<>"))  # which are as wide as two digits
+    return len(entry) + 4 * ("e-" in entry or "e+" in entry)  # it is spelled ×10^…
 
 
 def _names(table: Table, axis: str, indices: Sequence[int | None], *, by_index: bool) -> list[str]:

@@ -14,7 +14,6 @@ import pytest
 from readback.latex import formula_fault
 from rows import rows
 from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
-from test_samples import work_out
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
@@ -144,19 +143,6 @@ class TestCompiling:
     def test_one_page_of_each_calculation(self, tmp_path: Path) -> None:
         pages = [page_in("latex", solved(tried), View()) for tried in ONE_OF_EACH]
         assert not compiles(f"{latex.PREAMBLE}\\begin{{document}}\n{''.join(pages)}\\end{{document}}", tmp_path)
-
-    @pytest.mark.parametrize(
-        ("name", "view"),
-        [
-            pytest.param("complexity", DOCUMENT._replace(everything=True), id="labels as long as values, all of them"),
-            pytest.param("complexity-llama", DOCUMENT._replace(everything=True), id="numbers of many digits"),
-            pytest.param("transformer", DOCUMENT, id="labels with signs in them, beside lines of arithmetic"),
-            pytest.param("analogy", DOCUMENT._replace(cells=("ranking",)), id="words in the place of numbers"),
-            pytest.param("scaling", DOCUMENT._replace(cells=("all",)), id="long formulas above single entries"),
-        ],
-    )
-    def test_wide_pages(self, name: str, view: View, tmp_path: Path) -> None:
-        assert not compiles(page_in("latex", work_out(name), view), tmp_path)
 
     @pytest.mark.parametrize("name", ["attention", "dot", "grouped"])
     def test_a_document_by_itself(self, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
