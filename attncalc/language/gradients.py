@@ -363,6 +363,7 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
 
 MOST_WAYS = 4  # that are named, where they are one step's in several groups
 MOST_RULES = 2  # that are told one after the other where a gradient came on several ways; each edge has its own, too
+LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix products, say the same twice
 
 
 def _told(reasons: Sequence[Reason]) -> str:
@@ -373,7 +374,8 @@ def _told(reasons: Sequence[Reason]) -> str:
         groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
         several = [*dict.fromkeys(names)]
         where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
-        rules = [f"what comes back from {where} is added up", *(rules if len(rules) <= MOST_RULES else ())]
+        are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
+        rules = [f"what comes back from {where} is added up", *(rules if are_few else ())]
     return "; ".join(rules)
 
 

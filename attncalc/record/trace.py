@@ -150,6 +150,8 @@ MOST_NAMED = 3  # steps of one name that an error lists
 
 LETTERS = "letters"
 """The source of an operand that has no numbers."""
+ONES = "ones (the loss is the sum of the result)"
+"""The source of the gradient of a loss that nobody has named."""
 
 
 class Remark(NamedTuple):

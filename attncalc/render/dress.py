@@ -18,10 +18,13 @@ STYLE = """
 }
 .attncalc .warning { border-left-color: var(--alarm); }
 .attncalc .formula { margin: .5rem 0; overflow-x: auto; overflow-y: hidden; padding: .15rem 0; }
+.attncalc li { overflow-wrap: anywhere; }
+.attncalc li .formula { display: inline-block; max-width: 100%; margin: 0; vertical-align: middle; }
 .attncalc .sizes { color: var(--faint); display: inline-block; margin-left: .6rem; }
 .attncalc .formula .sizes { margin-left: .35rem; }
 .attncalc sub { line-height: 0; }
-.attncalc .option { white-space: nowrap; }
+.attncalc .option { display: inline-block; }
+.attncalc .whole { white-space: nowrap; }
 .attncalc math { font-size: 1.12em; }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
@@ -171,6 +174,13 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 """
     + LINES
     + """
+.attncalc .scroll, .attncalc p.formula {
+  background:
+    linear-gradient(90deg, var(--ground) 60%, transparent) 0 0 / 2rem 100% no-repeat local,
+    linear-gradient(-90deg, var(--ground) 60%, transparent) 100% 0 / 2rem 100% no-repeat local,
+    linear-gradient(90deg, var(--line), transparent) 0 0 / .7rem 100% no-repeat scroll,
+    linear-gradient(-90deg, var(--line), transparent) 100% 0 / .7rem 100% no-repeat scroll;
+}
 .attncalc .swatch { display: inline-block; width: 1.1em; height: .8em; }
 .attncalc .map a { color: inherit; text-decoration: none; display: block; }
 .attncalc .map td { padding: .15rem .4rem; font-size: .8rem; border: 1px solid var(--paper); }
@@ -190,7 +200,8 @@ main.attncalc { --ground: var(--paper); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc summary { list-style-position: inside; }
-  .attncalc .result { padding: .1rem 1rem 1rem; }
+  .attncalc .result { padding: .1rem .6rem 1rem; }
+  .attncalc th, .attncalc td, .attncalc caption { padding-left: .45rem; padding-right: .45rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
   .attncalc .marks td.long { min-width: 11rem; }
 }
@@ -212,6 +223,7 @@ main.attncalc { --ground: var(--paper); }
     --good: #000;
   }
   main.attncalc { padding: 0; max-width: none; }
+  .attncalc .scroll, .attncalc p.formula { background: none; }
   .attncalc .step, .attncalc figure, .attncalc tr, .attncalc .operands > div { break-inside: avoid; }
   .attncalc :is(h1, h2, h3, caption, summary, .formula, .why) { break-after: avoid; }
   .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }

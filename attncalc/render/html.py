@@ -30,6 +30,7 @@ from attncalc.render.html_values import (
     swatches,
     text,
     value,
+    whole_numbers,
 )
 from attncalc.render.mathml import mathml
 from attncalc.render.page import (
@@ -61,6 +62,7 @@ LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 FEWEST = Limits(3, 3, 3)
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
+OPTION = r"(?<!\S)--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is typed behind it
 FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
 LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
@@ -128,7 +130,7 @@ def _sentence(words: str) -> str:
     """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
     lowered = re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1<sub>\2</sub>", text(words))
     raised = re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
-    return re.sub(r"(?<!\S)--[a-z][a-z0-9-]*", lambda option: element("span", option[0], "option"), raised)
+    return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 
 # Blocks
@@ -220,7 +222,7 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
     elif isinstance(block, Arithmetic):
         yield element("ul", "".join(element("li", text(line.text)) for line in block.lines), "worked")
     elif isinstance(block, Points):
-        yield element("ul", "".join(element("li", _point(point)) for point in block.points))
+        yield element("ul", "".join(element("li", _point(point, is_named=bool(block.room))) for point in block.points))
     elif isinstance(block, Table):
         yield from value(block, (), layout)
     elif isinstance(block, Part):
@@ -319,7 +321,7 @@ def _cells(part: Part, layout: Layout) -> Iterator[str]:
     """Entries that are worked out, under their step's formula."""
     yield element("h3", text(part.heading.text))
     yield _formula(part.one(Formula))
-    yield element("ul", "".join(element("li", text(line.text)) for line in part.lines), "worked")
+    yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in part.lines), "worked")
     yield from (element("p", text(note.text)) for note in part.all(Note))
 
 
@@ -331,8 +333,9 @@ def _section(part: Part, layout: Layout) -> Iterator[Block]:
     yield from _blocks(part.blocks, layout)
 
 
-def _point(point: Point) -> str:
-    said = mathml(point.latex) if point.latex else _sentence(point.text)
+def _point(point: Point, *, is_named: bool) -> str:
+    said = element("span", mathml(point.latex), "formula") if point.latex else _sentence(point.text)
+    said = element("strong", said) if is_named and not point.latex else said
     return ": ".join(filter(None, (said, text(point.value) or _sentence(point.words))))
 
 

@@ -69,6 +69,11 @@ def text(words: str) -> str:
     return escape(visible(words), quote=True)
 
 
+def whole_numbers(words: str) -> str:
+    """Arithmetic, in which no line ends within 1e-05."""
+    return re.sub(r"[\d.]+e-\d+", lambda number: element("span", number[0], "whole"), text(words))
+
+
 def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
     """`element("td", "1", "gap")` → `<td class="gap">1</td>`."""
     said = attributes_of({"class": of} | attributes if of else attributes)
@@ -114,7 +119,7 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
         yield single(table, text(" = ".join((table.name, *links, ""))), "strong", value, layout)
         return
     if lines:
-        yield element("ul", "".join(element("li", text(line.text)) for line in lines), "worked")
+        yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in lines), "worked")
     scale = scale_of(table)
     left_out, matrices = "", streamed(table, layout.view)
     if not matrices:
@@ -182,7 +187,8 @@ def scale_of(table: Table) -> Scale | None:
         most = float(abs(entries).max())
         return Scale(most, signed=True) if 0 < most < float("inf") else None
     is_share = table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all())
-    if is_share and bool((entries % 1).any()):  # of 0s and 1s no shade tells anything
+    digits = 0 if entries.size > table.shape[-1] else 2  # a row by itself may sum to 1 by chance: 0.5, 0, 0.5
+    if is_share and bool((abs(entries - entries.round(digits)) > WHOLE).any()):  # of 0s and 1s no shade tells anything
         return Scale(1.0, signed=False)
     return None
 

@@ -153,8 +153,10 @@ def _named(command: str, text: str, tokens: Tokens) -> Atom:
     if command == "begin":
         return Atom(_table(text.rstrip("*"), tokens))
     if command == "text":
-        kind: Kind = "operator" if text.startswith(" ") else "operand"  # words between operands: ` for every `
-        return Atom(_element("mtext", text.replace(" ", "\u00a0")), kind)
+        words = text.replace(" ", "\u00a0")
+        if text.startswith(" "):  # words between operands: ` for every `
+            return Atom(_element("mtext", words), "operator")
+        return Atom(f'<mi mathvariant="normal">{words}</mi>')  # beside an mtext, a sign has no room
     return Atom(_element("mi", text), "function")
 
 

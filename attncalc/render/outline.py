@@ -11,7 +11,7 @@ from attncalc.record.numbers import format_number
 from attncalc.record.trace import FACTS, Step, Trace
 from attncalc.render import View, beside, shown
 from attncalc.render.page import BACKWARD, GAP, Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
-from attncalc.render.traces import beginning, left_over, lessons, onward, parts_of, ranked, table
+from attncalc.render.traces import beginning, is_backward, left_over, lessons, onward, parts_of, ranked, table
 from attncalc.solve import solver
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
@@ -33,7 +33,7 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
     number = f"{amount(len(steps), 'step')} in {amount(len(entries), 'part')}"
     listed = Rows("the parts", ("part", "opened by", "what comes of it"), tuple(_few(entries)), code=frozenset({1}))
-    yield from _drawn(steps)
+    yield from _drawn(steps, trace)
     yield Part("section", Heading(f"Outline: {number}"), (listed,))
     yield from (Paragraph(words) for words in _found(steps))
     last = _of_words(trace, view)
@@ -63,8 +63,10 @@ def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _depth(steps: list[tuple[int, Step]]) -> int:
-    """How many levels are listed: one, but two where everything is in two parts that are deep, an encoder's say."""
+    """How many levels are listed: one, but two where all is in one part, or in two that are deep, an encoder's say."""
     keys = [step.key.split("/") for _, step in steps]
+    if all(len(key) > 1 and key[0] == keys[0][0] for key in keys):
+        return 2
     deep = len({key[0] for key in keys if len(key) > 1}) <= 2 and any(len(key) > 3 for key in keys)
     return 2 if deep else 1
 
@@ -76,7 +78,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
         number, step = item
         names = step.group.split("/") if step.group else []
         alone = len(names) < depth
-        return (True, str(number), False) if alone else (False, "/".join(names[:depth]), step.gradient_of is not None)
+        return (True, str(number), False) if alone else (False, "/".join(names[:depth]), is_backward(step, trace))
 
     for (alone, name, backward), members in groupby(steps, key=part):
         inside = list(members)
@@ -147,24 +149,25 @@ def _few(entries: list[Row]) -> Iterable[Row]:
 # How the parts hang together
 
 
-def _drawn(steps: list[tuple[int, Step]]) -> Iterator[Block]:
+def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
     """What follows what: the parts at the top, and of parts that are alike inside, what one of them holds."""
-    keys = [_way(step) for _, step in steps]
+    keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
-        drawn = Rows("what follows what", ("in", "follow one another"), tuple(Row(cells) for cells in followed(keys)))
-        yield Part("section", Heading("What follows what"), (drawn,))
+        rows = tuple(Row(cells) for cells in followed(keys) if ARROW in cells[1])
+        drawn = Rows("what follows what", ("in", "follow one another"), rows)
+        yield from [Part("section", Heading("What follows what"), (drawn,))] if rows else []
 
 
-def _way(step: Step) -> list[str]:
+def _way(step: Step, trace: Trace) -> list[str]:
     """The names on the way to a step; the outermost part, in which everything comes again, forward or backward."""
     first, *rest = step.key.split("/")
-    return [first + BACKWARD if rest and step.gradient_of is not None else first, *rest]
+    return [first + BACKWARD if rest and is_backward(step, trace) else first, *rest]
 
 
 def where(trace: Trace, view: View) -> Iterator[Block]:
     """The parts in their order, with those in brackets that are shown, down to where they stand beside others."""
-    keys = [_way(step) for step in trace.steps]
-    opened = {"/".join(_way(step)) for _, step in shown(trace, view)}
+    keys = [_way(step, trace) for step in trace.steps]
+    opened = {"/".join(_way(step, trace)) for _, step in shown(trace, view)}
     within: list[str] = []
     lines: list[Row] = []
     while True:

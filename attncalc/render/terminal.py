@@ -17,6 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from attncalc.common.system import NamedTuple
+from attncalc.record.trace import ONES
 from attncalc.render import View
 from attncalc.render.page import (
     BLANK,
@@ -72,7 +73,8 @@ ENDLESS = 1_000_000  # columns of a page that has no width
 PROSE = 80  # columns of what is explained on such a page
 SHORTEST_RULE = 40
 WIDE = 160  # columns from which on factors stand beside their product, and heads side by side
-LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it
+LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it,
+# and so they do where there are hardly more and words would take three lines
 
 
 def write(page: Page, view: View) -> str:
@@ -162,6 +164,9 @@ class Drawn:
             yield self.text(block.text, ACCENT)
         elif isinstance(block, Paragraph):
             yield from [] if block.kind in ("", "beside") else [Text()]
+            if block.kind == "onward":
+                yield _Whole(self.text(block.text))
+                return
             yield self.text(block.text + f": {BLANK * 5}" * (block.kind == "blank"), KINDS.get(block.kind, ""))
         elif isinstance(block, Note | Formula):
             return  # notes are said beside the page
@@ -191,15 +196,14 @@ class Drawn:
         file, count = max(files.items(), key=lambda item: item[1], default=("", 0))
         common = file if count > 1 else ""
         together = [table for table in tables if common and table.source == f"{common}#{table.name}"]
-        for table in tables:
-            if table not in together:
-                yield from self.operand(table, table.source)
-        if common:
-            yield Indented(Chain(self.text(f"← {common}"), hang=4), 2)
-        for table in together:
-            yield from self.operand(table, "")
+        drawn = [list(self.operand(table, table.source)) for table in tables if table not in together]
+        drawn += [[Indented(Chain(self.text(f"← {common}"), hang=4), 2)]] if common else []
+        drawn += [list(self.operand(table, "")) for table in together]
         if chosen := ", ".join(note.text for note in part.all(Note)):
-            yield Indented(self.text(chosen), 4, first=2)
+            drawn.append([Indented(self.text(chosen), 4, first=2)])
+        for at, lines in enumerate(drawn):
+            yield from [Text()] if at and len(drawn[at - 1]) > 1 else []  # below a grid
+            yield from lines
 
     def operand(self, table: Table, source: str) -> Iterator[Indented]:
         """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name."""
@@ -211,10 +215,13 @@ class Drawn:
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
         if table.note:
             line.append(self.view.spell(f" ({table.note})"), REASON)
-        large = not table.typed and table.can_be_shown
+        is_ones = table.source == ONES  # a table of ones tells no more
+        large = not table.typed and table.can_be_shown and not is_ones
         if large and self.view.show:
             line.append(self.view.spell(" (drawn without --show)"), FAINT)
-        if table.said:
+        if is_ones and not table.typed:
+            line.append(": all 1")
+        elif table.said:
             line.append(self.view.spell(f": {table.said}"), FAINT)
         yield Indented(Chain(line, hang=4), 2)
         if large and not self.view.show:
@@ -420,13 +427,14 @@ class Drawn:
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
-        room = ENDLESS if self.width is None else self.width
+        room = ENDLESS if self.width is None else self.width - 2  # they stand below a heading, two columns in
         end, last = len(widths) - 1, widths[-1]
         is_needed = 2 * widths[0] > room or any(0 < column < end for column in rows.code)
         start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
         while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
             end -= 1
-        beside = sum(widths[start:end]) + 2 * (end - start) + min(last, LEAST_WORDS) <= room
+        left = room - sum(widths[start:end]) - 2 * (end - start)
+        beside = left >= min(last, LEAST_WORDS) and (left >= 2 * LEAST_WORDS or last <= 2 * left)
         for cells in spelled:
             line = RichTable.grid(padding=(0, 2, 0, 0))
             for width in widths[start:end]:
@@ -454,6 +462,23 @@ DRAWN: dict[type, Callable[[Drawn, Any], Iterator[RenderableType]]] = {
     Verdict: Drawn.verdict,
 }
 """Kind of block → what draws it; whatever else there is, is a picture."""
+
+
+KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, Rich breaks lines at all
+
+
+class _Whole:
+    """Running text in which what one types stays together: `--cell all`."""
+
+    def __init__(self, words: Text) -> None:
+        self.words = words
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        words = self.words.copy()
+        words.plain = re.sub(r"(--[a-z-]+) (?='|(?:all|N)\b)", rf"\1{KEPT}", words.plain)
+        for line in words.wrap(console, options.max_width):
+            line.plain = line.plain.replace(KEPT, " ")
+            yield line
 
 
 class _Narrow:

@@ -262,15 +262,16 @@ def without_repeats(page: Page, view: View) -> Page:
     shown: dict[Any, str] = {}
     same: dict[int, str] = {}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
-        which = ", the result" if part.kind == "result" else ""
+        which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
         steps = [(step.heading.key or step.heading.text, step.one(Table)) for step in part.steps]
         for name, table in steps or [(table.name, table) for table in part.all(Table) if not table.typed]:
             size = prod(table.shape)
-            if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
+            if size > 1 and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
                 sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
                 looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
                 if (known := shown.setdefault(looks, name + which)) != name + which:
                     same[id(table)] = known
+            which = ""
 
     def once(block: Any) -> Any:
         if isinstance(block, Part):
@@ -409,16 +410,21 @@ def _chains(edges: list[tuple[str, str]]) -> Iterator[str]:
         yield " → ".join(chain)
 
 
-def _part(step: Step) -> str:
+def is_backward(step: Step, trace: Trace) -> bool:
+    """Whether a step is of a backward pass; what works out gradients itself, as training does, has none."""
+    return step.gradient_of is not None and trace.calculation.startswith("grad ")
+
+
+def _part(step: Step, trace: Trace) -> str:
     """The part that a step is of: its group, "" where it is of none, forward or backward."""
-    return step.group + BACKWARD * (step.gradient_of is not None)
+    return step.group + BACKWARD * is_backward(step, trace)
 
 
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
     """Some steps, each with its part; what stands beside the others has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
     followed: dict[str, int] = {}
-    return ((_part(step), _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
+    return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
 
 
 def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[Part]:
@@ -452,7 +458,7 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
         shown = part.one(Table)
         factors = tuple(_factors(step, trace, view, known))
         blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
-        return _part(step), part._replace(blocks=tuple(blocks)) if factors else part
+        return _part(step, trace), part._replace(blocks=tuple(blocks)) if factors else part
 
     keys = [step.key for _, step in items]
     first = keys.index(result.key) if result.key in keys else len(keys)
@@ -461,7 +467,7 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     middle = [made(step, number) for number, step in steps]
     last = [made(outputs[step.key], number) for number, step in items[len(steps) :]]
     if not ends_in_outputs:
-        last = [(_part(result), made(result, items[first][0])[1]._replace(kind="again"))]
+        last = [(_part(result, trace), made(result, items[first][0])[1]._replace(kind="again"))]
     return middle, last + [made(step, None) for step in beside(trace, view)]
 
 
@@ -503,11 +509,15 @@ def ranked(trace: Trace, step: Step, view: View) -> list[tuple[str, str]]:
     return [(visible(step.names[i]), format_number(share, view.digits)) for i, share in found]
 
 
+LONGEST_SIZES = 240  # characters of a formula with sizes in place: of more nobody follows them
+
+
 def formula(step: Step) -> Formula:
     """How a step is written; the shape that comes out is "" for a number, and where the sizes say no more than that."""
+    sizes = step.sizes if len(step.sizes) <= LONGEST_SIZES else ""
     out = f"[{'×'.join(map(str, step.shape))}]" if step.shape else ""
     out = "" if step.sizes == out else out
-    return Formula(step.symbol, step.formula, step.sizes, out, step.symbol_latex, step.latex)
+    return Formula(step.symbol, step.formula, sizes, out, step.symbol_latex, step.latex)
 
 
 def table(step: Step, trace: Trace, view: View) -> Table:

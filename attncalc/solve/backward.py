@@ -20,7 +20,7 @@ from attncalc.language.gradients import gradient_step, gradient_symbol, gradient
 from attncalc.language.graph import Node, as_node, given, identity, step
 from attncalc.language.kernels import has_letters
 from attncalc.language.ops import spread
-from attncalc.record.trace import Check, Given
+from attncalc.record.trace import ONES, Check, Given
 from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
@@ -104,7 +104,7 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
     """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
     shape = result.shape
     if upstream is None:
-        told = "ones (the loss is the sum of the result)" if shape else "one (the loss is the result itself)"
+        told = ONES if shape else "one (the loss is the result itself)"
         return Given(np.ones(shape), told, axes=result.names)
     value = upstream.value
     if value.shape != shape:

@@ -167,7 +167,7 @@ def _of_cell(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces
         if isinstance(cell.value, str):
             return [cell.value], 0
         return [Entry(cell.value, brackets=False)], 0
-    parts = [_of_part(node, part, value, known) for part in _shortened(cell)]
+    parts = [_of_part(node, part, value, known) for part in _shortened(node, cell, value)]
     return _form(cell, parts)
 
 
@@ -179,10 +179,27 @@ def _of_part(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces
     return pieces, holds
 
 
-def _shortened(form: Form) -> Iterable[Cell]:
-    if form.sign not in ("+", "max", "argmax") or len(form.parts) <= LONGEST:
+def _shortened(node: Node, form: Form, value: EntryOf) -> Iterable[Cell]:
+    """The parts of a form; of many the first and the last ones, and of those of a choice the one that is chosen."""
+    count = len(form.parts)
+    if form.sign not in ("+", "max", "argmax") or count <= LONGEST:
         return form.parts
-    return (*form.parts[:3], Literal("…"), form.parts[-1])
+    kept = {0, 1, 2, count - 1}
+    if form.sign != "+":
+        kept.add(max(range(count), key=lambda i: _largest(node, form.parts[i], value)))
+    found: list[Cell] = []
+    for i in sorted(kept):
+        found += [Literal("…")] if i and i - 1 not in kept else []
+        found.append(form.parts[i])
+    return found
+
+
+def _largest(node: Node, cell: Cell, value: EntryOf) -> Any:
+    """What a choice goes by: an entry, or the largest of several."""
+    if isinstance(cell, Pick):
+        return value(node.sources[cell.source], cell.at)
+    parts = cell.parts if isinstance(cell, Form) else ()
+    return max((_largest(node, part, value) for part in parts), default=-np.inf)
 
 
 def _form(form: Form, parts: list[_Pieces]) -> _Pieces:

@@ -86,14 +86,15 @@ def _said(element: Element) -> str:
         return _cases(children[1])
     if tag in ("mrow", "mtd"):
         return _row(children)
-    if tag == "mi":
+    is_name = tag == "mi" and element.of.get("mathvariant") == "normal"
+    if tag == "mi" and not is_name:
         word = element.text
         if word in LETTERS or word in NAMED:
             return f"\\{LETTERS.get(word, word)} "
         return word if len(word) == 1 else f"\\operatorname{{{word}}}".replace("\u00a0", "~")
     if tag == "mn":
         return element.text
-    if tag == "mtext":
+    if tag == "mtext" or is_name:
         return f"\\text{{{element.text}}}".replace("\u00a0", " ").replace("_", "\\_")
     if tag == "mo":
         return _sign(element)

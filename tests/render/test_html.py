@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved, tables
+from test_samples import posed
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
-from attncalc.solve.solver import LOOKED_AT
+from attncalc.solve.solver import LOOKED_AT, solve
 
 VOID = {"meta", "input"}
 HOSTILE = [
@@ -361,8 +362,28 @@ def test_a_large_page_is_made_piece_by_piece_and_says_the_same(make: Any, monkey
 
 
 def test_of_zeros_and_ones_no_shade_is_made_though_rows_sum_to_1(make: Any) -> None:
-    trace = make.trace(make.step("chosen", [[0.0, 1.0], [1.0, 0.0]], "n m"), make.step("p", [[0.2, 0.8]], "k m"))
+    trace = make.trace(
+        make.step("chosen", [[0.0, 1.0], [1.0, 0.0]], "n m"), make.step("p", [[0.2, 0.8], [0.5, 0.5]], "k m")
+    )
     assert page_in("html", trace).count("the shade of a share") == 1
+
+
+def test_a_row_by_itself_may_sum_to_1_by_chance(make: Any) -> None:
+    trace = make.trace(make.step("margins", [0.5, 0.0, 0.5], "n"), make.step("p", [0.2689, 0.7311], "n"))
+    assert page_in("html", trace).count("the shade of a share") == 1
+
+
+def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_what_is_typed_behind_it() -> None:
+    page = page_in("html", solve(posed("batchnorm")))
+    assert 'standard_deviation[0] = √(0.6667 + <span class="whole">1e-05</span>) = 0.8165' in page
+    assert '<span class="option">--cell all</span>' in page
+    assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
+
+
+def test_a_sign_between_two_names_has_room_on_both_sides() -> None:
+    """A row of one operator and of `mtext`, which is space to MathML, is an operator as a whole."""
+    page = page_in("html", solve(posed("batchnorm")))
+    assert '<mi mathvariant="normal">output</mi><mo>=</mo><mi mathvariant="normal">normalized</mi>' in page
 
 
 def test_steps_of_one_name_stand_each_by_itself_in_the_contents(make: Any) -> None:

@@ -49,8 +49,8 @@ def inside(latex: str) -> str:
             '<mover accent="true"><mrow><mi>m</mi></mrow><mo stretchy="false">^</mo></mover>',
             id="a hat",
         ),
-        pytest.param(r"\text{norm of a}", "<mtext>norm\u00a0of\u00a0a</mtext>", id="words"),
-        pytest.param(r"\text{a\_b}", "<mtext>a_b</mtext>", id="an escape in words"),
+        pytest.param(r"\text{norm of a}", '<mi mathvariant="normal">norm\u00a0of\u00a0a</mi>', id="words"),
+        pytest.param(r"\text{a\_b}", '<mi mathvariant="normal">a_b</mi>', id="an escape in words"),
         pytest.param(r"\sum_{n} x", "<munder><mo>∑</mo><mrow><mi>n</mi></mrow></munder><mi>x</mi>", id="a sum"),
         pytest.param(
             r"\ln(x)", f"<mi>ln</mi>{OF}{BRACKET.format('(')}<mi>x</mi>{BRACKET.format(')')}", id="a function"
@@ -73,7 +73,7 @@ def inside(latex: str) -> str:
             r"\begin{cases} x & i \\ 0 & \text{else} \end{cases}",
             '<mrow><mo>{</mo><mtable class="cases">'
             "<mtr><mtd><mi>x</mi></mtd><mtd><mi>i</mi></mtd></mtr>"
-            "<mtr><mtd><mn>0</mn></mtd><mtd><mtext>else</mtext></mtd></mtr></mtable></mrow>",
+            '<mtr><mtd><mn>0</mn></mtd><mtd><mi mathvariant="normal">else</mi></mtd></mtr></mtable></mrow>',
             id="cases",
         ),
         pytest.param(r"\unheardof", "<mtext>unheardof</mtext>", id="an unknown command is read out"),

@@ -54,6 +54,18 @@ def test_no_page_of_a_sample_is_longer_than_can_be_read(name: str, backward: boo
 
 @pytest.mark.spread
 @of_every_sample
+def test_what_one_types_stays_whole_on_a_narrow_page(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        wide = set(re.findall(r"--(?:show|cell) (?:'.*?'|\S+)", page_in("table", trace, View(width=200))))
+        for width in (40, 80):
+            page = page_in("table", trace, View(width=width))
+            torn = [command for command in wide if command not in page and len(command) < width - 4]
+            assert [command for command in torn if command in " ".join(page.split())] == []
+            assert "--show" not in page or all(command in page for command in torn if "--show" in command)
+
+
+@pytest.mark.spread
+@of_every_sample
 def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
     """A stack, whose matrices have headings, may hold one twice."""
     if trace := traced(name, backward):
@@ -93,6 +105,23 @@ def test_no_two_parts_have_one_name(name: str) -> None:
     for part, words in listed:
         opened = {step for _, step in shown(trace, View(show=(words.strip("'"),)))}
         assert not part.endswith(", backward") or {step.gradient_of is None for step in opened} == {False}
+
+
+def test_training_has_no_part_that_comes_again() -> None:
+    page = page_in("table", traced("mlp-classes", False) or pytest.fail("it trains"), View(width=200))
+    assert "step 2, backward" not in page
+    assert "  step 2    --show 'step 2/*'    17 steps" in page
+
+
+def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
+    page = page_in("table", traced("optimizer-muon", False) or pytest.fail("it has a page"), View(width=200))
+    assert "  2 step 1/blend         --show 'step 1/blend'  " in page
+    assert "What follows what" not in page
+
+
+def test_words_that_would_take_three_lines_stand_below() -> None:
+    page = page_in("table", traced("decoder-block", True) or pytest.fail("it has a gradient"), View(width=80))
+    assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean 2: all 0" in page
 
 
 def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from render.conftest import ByHand
 from rich.cells import cell_len
 
+import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Check, Given, Remark, Trace
 from attncalc.render import View, render
@@ -261,6 +262,18 @@ def test_a_gradient_says_what_central_differences_found(make: Any, agrees: bool,
     text = page(make.trace(step))
     assert "1  grad_q = ∂L/∂Q → [1]\n" in text
     assert f"   {line}\n" in text
+
+
+def test_of_a_choice_among_many_the_one_that_is_chosen_is_shown() -> None:
+    trace = ac.chebyshev(range(20), [0] * 12 + [90] + [0] * 7)
+    page = str(render(trace, "table", View(width=200, cells=("distance",))))
+    assert "distance = max(0, 1, 2, …, 78, …, 19) = 78" in page
+
+
+def test_an_operand_below_a_table_stands_by_itself_and_ones_are_no_table() -> None:
+    x = np.arange(56.0).reshape(7, 8) + 1
+    page = str(render(ac.pairwise(x, metric="dot").grad(), "table", View(width=100)))
+    assert "\n\n  upstream ← ones (the loss is the sum of the result), n=7 × m=7: all 1\n" in page
 
 
 def test_seven_terms_are_too_many_to_write_out(make: Any) -> None:
