@@ -108,13 +108,10 @@ class Checkpoint(NamedTuple):
         return found
 
     @property
-    def widened_bytes(self) -> int:
-        """The bytes of what can't stay as it lies on the disk: narrow numbers without their type, held as float32."""
-        found = 0
-        for file in self.found.values():
-            shape, stored = self.contents.described(file.name or "")
-            found += 0 if narrow_type(stored) else 4 * math.prod(shape_of_part(shape, file))
-        return found
+    def widened(self) -> list[int]:
+        """The entries of each operand that can't stay as it lies on the disk: of a narrow type that NumPy has not."""
+        told = [(self.contents.described(file.name or ""), file) for file in self.found.values()]
+        return [math.prod(shape_of_part(shape, file)) for (shape, kind), file in told if narrow_type(kind) is None]
 
     def info(self) -> dict[str, Any]:
         """What there is to know of it before anything is computed."""
@@ -202,7 +199,9 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
 def unfolded(path: str, reading: Reading, options: Mapping[str, Any]) -> tuple[dict[str, Found], dict[str, Any], Given]:
     """Where the operands of a checkpoint are, its options overruled by those that are given, and its path."""
     held = read_checkpoint(path, reading)
-    must_fit(held.widened_bytes, f"{shown(path)} as float32", {"with pip install 'attncalc[models]' it": 0})
+    if sizes := held.widened:  # all are held as float32, and the largest is made by way of two arrays more
+        most = 8 * max(sizes)
+        must_fit(4 * sum(sizes) + most, f"{shown(path)} as float32", {"with pip install 'attncalc[models]' it": most})
     if options.get("rope") is False:  # who turns nothing is not asked how
         own = {name: value for name, value in held.options.items() if not name.startswith("rope")}
         held = held._replace(options=own)

@@ -181,7 +181,7 @@ def of_safetensors(data: bytes | mmap, source: str) -> ArrayFile:
 
 
 def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> ArrayFile:
-    """The arrays of a checkpoint in several files, by a list that says which of them holds which."""
+    """The arrays of a checkpoint in several files; a list tells for each array its file."""
     listed = plain(tree, source)
     places = listed.get("weight_map") if isinstance(listed, dict) else None
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):

@@ -164,6 +164,7 @@ def _write(
         result=result,
         operands=nodes,
         values=_in_kind(values, kind, bound.inputs, held),
+        kind=kind,
         precise=_in_kind(values, "float64", bound.inputs, None) if held else {},
         bound=bound,
         inputs=read,

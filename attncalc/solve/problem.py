@@ -312,6 +312,7 @@ class Written(NamedTuple):
     result: Node  # the calculation's own first output, from which a backward pass starts
     operands: Mapping[str, Node]
     values: Mapping[str, Array]
+    kind: str  # of the numbers to compute with
     bound: Bound
     inputs: Mapping[str, Given]
     notes: tuple[str, ...]
@@ -364,10 +365,7 @@ def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
 
 
 def kind_of(values: Mapping[str, Array], dtype: str) -> str:
-    """The kind of number to compute with: exact as soon as one operand is. What lies on a disk is not read for that."""
-    known: str | None = getattr(values, "kind", None)
-    if known is not None:
-        return "object" if known == "object" else dtype
+    """The kind of number to compute with: exact as soon as one operand is."""
     return "object" if any(value.dtype == object for value in values.values()) else dtype
 
 

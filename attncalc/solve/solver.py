@@ -18,7 +18,7 @@ from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
-from attncalc.solve.problem import Problem, Written, after_step, is_large, kind_of
+from attncalc.solve.problem import Problem, Written, after_step, is_large
 from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
 
 if TYPE_CHECKING:  # few runs are in narrow types
@@ -233,7 +233,7 @@ def _once(
 ) -> Recorded:
     """Evaluate a graph and record its steps."""
     named = steps(*written.roots)
-    kind = kind_of(written.values, dtype)
+    kind = written.kind
     labels_of = written.labels_of()
     compared = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
     if is_large(written):

@@ -14,7 +14,7 @@ from attncalc.language.graph import Node, rewrite
 from attncalc.language.kernels import number
 from attncalc.record.numbers import farthest
 from attncalc.record.trace import Step
-from attncalc.solve.problem import Written, after_step, as_kind, is_large, kind_of
+from attncalc.solve.problem import Written, after_step, as_kind, is_large
 from attncalc.solve.recording import Kept, Recorded, drop, record, turn_group
 
 
@@ -25,7 +25,7 @@ def recorded(
 
     `name` is the problem's, for the refusal of a turn that would not fit in memory.
     """
-    kind = kind_of(written.values, dtype)
+    kind = written.kind
     if is_large(written):
         from attncalc.solve import large  # few loops are
 
