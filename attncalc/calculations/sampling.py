@@ -296,7 +296,7 @@ def _named(trace: Trace) -> Trace:
 
 
 def _transitions(values: Mapping[str, Any]) -> None:
-    """Raise for a table that is not square, for an end that is no token, and for rows that are no probabilities."""
+    """Raise unless the table is square, its end is a token, and its rows are probabilities."""
     table, end = values["transitions"], values["end"]
     rows, columns = table.shape[-2:]
     if rows != columns:

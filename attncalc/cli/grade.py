@@ -68,7 +68,7 @@ class Again(NamedTuple):
     ] = None
 
 
-class One(NamedTuple):
+class Platform(NamedTuple):
     """Where a platform has one student's sheets marked at a time."""
 
     student: Annotated[
@@ -134,7 +134,7 @@ def grade(
     again: Again,
     back: Back,
     printed: Printed,
-    one: One,
+    platform: Platform,
     tables: Annotated[Tables, FURTHER],
     report: Annotated[
         str | None,
@@ -188,7 +188,7 @@ def grade(
     """
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
-    if one.visibility is not None and report != "gradescope":
+    if platform.visibility is not None and report != "gradescope":
         raise OptionError("--visibility is of Gradescope's reports", hint="-f gradescope makes one")
     by, before, printing = policy(marking), None, printed.printing
     if again.regrade is not None:
@@ -198,14 +198,14 @@ def grade(
         raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
     read = Reading(**tables.asked())
     task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
-    if one.student is not None:
+    if platform.student is not None:
         if task is None:
             raise OptionError("--student says whose the sheets are, and there are none to be marked")
-        task = task._replace(found=of_student(task.found, one.student, task.posed))
+        task = task._replace(found=of_student(task.found, platform.student, task.posed))
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
-    many = min(many, 1) if one.student is not None else many
+    many = min(many, 1) if platform.student is not None else many
     if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
         raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
     path = None if again.dry_run else _target(report, output, many, files)
@@ -223,7 +223,7 @@ def grade(
     graded, log = _settled(graded, several, before, again, back, read)
     if again.dry_run:
         return 0
-    account = Account(by, log, back.audit, printing, one.visibility or VISIBLE)
+    account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE)
     if report == "gradescope" and many > 1:
         _write_each(graded, Path(output or ""), files, ".json", lambda each: gradescope(each, account.visibility))
     elif report is not None:

@@ -94,7 +94,7 @@ LATER = (
 
 
 def unbiased_in(attention: str) -> tuple[Mistake, ...]:
-    """A bias that is left out, of each projection of a layer whose attention has that name."""
+    """Each projection of a layer without its bias; the layer's attention has that name."""
     return tuple(
         wrong(
             "bias-missing",
@@ -141,5 +141,5 @@ def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
 
 
 def without_nils(mistakes: tuple[Mistake, ...]) -> tuple[Mistake, ...]:
-    """The mistakes but for one that needs scores of 0, which those of tokens that were normalised first hardly are."""
+    """The mistakes without one that needs scores of 0: behind a norm they hardly are."""
     return tuple(mistake for mistake in mistakes if mistake.id != "att-exp-zero-is-0")

@@ -164,7 +164,7 @@ class MarkedStepDocument(TypedDict):
     asked: NotRequired[bool]  # false of a step that stands on the sheet and is not asked for
     close: NotRequired[bool]  # true where the judgement might have been another
     share: NotRequired[float]  # of the entries, how many are right, where that is neither all nor none
-    filled: NotRequired[float]  # of the entries, how many are not left blank, where that is neither all nor none
+    answered: NotRequired[float]  # of the entries, how many are not left blank, where that is neither all nor none
 
 
 class PolicyDocument(TypedDict):

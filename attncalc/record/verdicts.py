@@ -106,7 +106,7 @@ class Policy:
 USUAL_POLICY = Policy()
 
 
-def earned(verdict: str, share: float, policy: Policy, filled: float = 1.0) -> float:
+def earned(verdict: str, share: float, policy: Policy, answered: float = 1.0) -> float:
     """The marks of a step, before its points: by its verdict, the shares of its entries that are right, and a policy.
 
     So is every mark found, when a sheet is marked and when its marks are found again by another policy. Where what
@@ -114,7 +114,7 @@ def earned(verdict: str, share: float, policy: Policy, filled: float = 1.0) -> f
     """
     method, accuracy = MARKS[policy.marks]
     if verdict == FOLLOWS and policy.follow == "full":
-        return method + accuracy * (filled if policy.cells == "each" else filled == 1)
+        return method + accuracy * (answered if policy.cells == "each" else answered == 1)
     if verdict in SOUND:
         return method + accuracy
     rightly_done = (FOLLOWS,) if policy.follow == "method" else ()
@@ -154,7 +154,7 @@ class MarkedStep:
     out_of: float
     asked: bool = True  # whether it counts
     share: float = 0.0  # of the entries that are asked for, how many are right
-    filled: float = 1.0  # and how many are not left blank
+    answered: float = 1.0  # and how many are not left blank
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
 
     @property
@@ -200,8 +200,8 @@ class MarkedStep:
             document["close"] = True
         if 0 < self.share < 1:
             document["share"] = self.share
-        if 0 < self.filled < 1:
-            document["filled"] = self.filled
+        if 0 < self.answered < 1:
+            document["answered"] = self.answered
         if not reveal:
             del document["expected"], document["max_error"]
         return document

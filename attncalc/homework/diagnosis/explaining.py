@@ -65,8 +65,8 @@ def explanations(
 ) -> Iterator[list[Explanation]]:
     """What would explain an answer, likelier explanations first; those that explain it equally well together.
 
-    `as_written` is for one mistake without any rounding on the way, and no more. In a dump, two at once
-    are not looked for behind a mistake that was named, which is to be mended first, nor in what is hardly noticeable.
+    `as_written` is for one mistake without any rounding on the way, and no more. In a dump, two at once are not looked
+    for behind a mistake that was named, which is to be mended first, nor in what is hardly noticeable.
     """
     singles = _candidates(question, key.wrong)
     singles.sort(key=lambda single: -_place(key, single.mistakes))

@@ -5,23 +5,21 @@ They are looked for last, and only where most of a step is right, or where one s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import permutations
 from string import digits
 
 import numpy as np
 
 from attncalc.calculations import TABLE
-from attncalc.common.numerals import ACCUMULATED, Array
+from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.evaluate.values import Machine, evaluate, is_given
+from attncalc.evaluate.values import evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (
     comes_out,
     fits,
     fitting,
-    largest_error,
     may_fit,
     odds,
     stands_out,
@@ -29,7 +27,7 @@ from attncalc.homework.diagnosis.comparing import (
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import LEAST_FIGURES, Answer
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import walk
 
 LARGEST_HALF = 65_504
 HALVES = ("bfloat16", "float16")
@@ -87,8 +85,6 @@ SLIPS = (
 
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
-NEARER = 0.1
-"""A narrow norm explains what lies by this nearer to it than to what is right."""
 MOST_MISREAD = 200
 """So many entries of operands at most are tried to have been misread."""
 MOST_DIGITS = 4
@@ -109,8 +105,11 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     right = fits(answer, value)
     if not (np.isfinite(answer.value) | right).all():
         return HALF if _overflows_in_half(key, question, base) else None
-    if answer.stored in HALVES and _has_narrow_norms(key, question, value, base):
-        return NO_UPCAST
+    if answer.stored in HALVES:
+        from attncalc.homework.diagnosis.narrow_norms import are_narrow  # a door: few answers are dumps
+
+        if are_narrow(key, question, value, base):
+            return NO_UPCAST
     if _in_percent(answer, value):
         return PERCENT
     if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
@@ -144,56 +143,6 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
         return False
     in_lost_row = np.isnan(answer.value) & ~np.isfinite(found).all(axis=-1, keepdims=True)
     return bool((fits(answer, found) | in_lost_row).all())
-
-
-class _NarrowNorms:
-    """A machine that works out the mean of squares of norms, and its root, in a narrow type, and all else in full."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine, self.limit = machine, machine.limit
-
-    def held(self, value: Array) -> Array:
-        """The numbers of an operand, as they are."""
-        return value
-
-    def rounded(self, order: Sequence[Node], given: Collection[StepKey]) -> set[Node]:
-        """The roots of means, and what is computed between what is normalised and them."""
-        found: set[Node] = set()
-        for root in order:
-            if root.row.normalises:
-                x = root.sources[1]
-                between = walk(root, into=partial(_up_to, x))
-                found.update(node for node in between if node is not x and node.sources and node.op != "step")
-        return found
-
-    def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
-        """A root of what is beneath it, which goes by no other entries where squares overflow; the machine's own."""
-        value = np.sqrt(sources[0]) if node.row.normalises else value
-        return self.machine.made(node, value, sources).astype(np.float64)
-
-
-def _up_to(end: Node, node: Node) -> Sequence[Node]:
-    return () if node is end else node.sources
-
-
-def _has_narrow_norms(key: Key, question: Question, value: Array, base: Own) -> bool:
-    """Whether an answer is what comes of norms that square in its own narrow type, and add up in that or in float32.
-
-    It must be far nearer to that than to what it should be: the noise of a type hides a little more noise.
-    """
-    node, answer = key.nodes[question.step], question.answer
-    base = key.solutions.usable(base, node)
-    behind = walk(node, into=lambda made: () if is_given(made, base) else made.sources)
-    if answer.shape != node.shape or not any(made.row.normalises for made in behind):
-        return False
-    from attncalc.evaluate.precisions import Narrow  # a door: few answers are dumps
-
-    for accumulate in ACCUMULATED:
-        norms = _NarrowNorms(Narrow(answer.stored, accumulate))
-        found = evaluate([node], key.solutions.operands, given=base, after_step=norms, keep=lambda _: False)[node]
-        if fits(answer, found).all() and largest_error(answer, found) < NEARER * largest_error(answer, value):
-            return True
-    return False
 
 
 def is_transposed(answer: Answer, expected: Array) -> bool:

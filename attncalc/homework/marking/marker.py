@@ -541,7 +541,7 @@ class Marker:
         wanted = self.asked.wants(key)
         weight = self.points.get(key, 1) if wanted else 0
         laid = laid_out(self.key, answer, key, expected)
-        share, filled = self._share(key, answer, finding), self._filled(key, laid)
+        share, answered = self._share(key, answer, finding), self._answered(key, laid)
         value = from_parts(expected) if key in self.key.complex else expected
         return MarkedStep(
             name=spelled(key),
@@ -550,11 +550,11 @@ class Marker:
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
             max_error=None if laid is None else largest_error(laid, expected),
-            score=weight * earned(finding.verdict, share, self.policy, filled),
+            score=weight * earned(finding.verdict, share, self.policy, answered),
             out_of=weight * self.policy.full,
             asked=wanted,
             share=share,
-            filled=filled,
+            answered=answered,
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
         )
 
@@ -568,7 +568,7 @@ class Marker:
         number = math.prod(self.key.nodes[key].shape) if where is None else int(where.sum())
         return 1 - finding.wrong.number / number
 
-    def _filled(self, key: StepKey, laid: Answer | None) -> float:
+    def _answered(self, key: StepKey, laid: Answer | None) -> float:
         """How many of the entries that are asked for are not left blank."""
         if laid is None:
             return 1.0

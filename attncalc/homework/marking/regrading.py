@@ -104,7 +104,7 @@ def _step(row: Mapping[str, Any]) -> MarkedStep:
         out_of=float(row["out_of"]),
         asked=row.get("asked", True),
         share=row.get("share", float(verdict in SOUND)),
-        filled=row.get("filled", 1.0),
+        answered=row.get("answered", 1.0),
     )
 
 
@@ -140,7 +140,7 @@ def remarked(marked: Marked, policy: Policy) -> Marked:
         was = marked.policy.full * _weight(step.name, marked.policy)
         weight *= step.out_of / was if was else 1  # a problem of several may have points of its own
         weight = weight if step.asked else 0
-        score = weight * earned(step.verdict, step.share, policy, step.filled)
+        score = weight * earned(step.verdict, step.share, policy, step.answered)
         steps.append(replace(step, score=score, out_of=weight * policy.full))
     return replace(marked, steps=tuple(steps), policy=policy)
 
