@@ -356,7 +356,8 @@ class Drawn:
                 yield Text()
                 yield from self.step(block, "")
             else:
-                yield Indented(Group(*self.block(block, first=True)), 2)
+                drawn = self.rows(block, 2) if isinstance(block, Rows) else self.block(block, first=True)
+                yield Indented(Group(*drawn), 2)
 
     def named(self, table: Table) -> Iterator[RenderableType]:
         """A value behind its name, or below it."""
@@ -418,8 +419,8 @@ class Drawn:
         if verdict.apart:
             yield Indented(self.text(verdict.apart, FAINT), 6, first=4)
 
-    def rows(self, rows: Rows) -> Iterator[RenderableType]:
-        """A table of words: where there is no room, a wide first column stands above the others, the last one below.
+    def rows(self, rows: Rows, margin: int = 0) -> Iterator[RenderableType]:
+        """A table of words, so many columns in; in little room a wide first column stands above, the last one below.
 
         So does a first column beside which names would not fit, as what opens a part. Other columns in between that do
         not fit are left out, and said to be.
@@ -427,7 +428,7 @@ class Drawn:
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
-        room = ENDLESS if self.width is None else self.width - 2  # they stand below a heading, two columns in
+        room = ENDLESS if self.width is None else self.width - margin
         end, last = len(widths) - 1, widths[-1]
         is_needed = 2 * widths[0] > room or any(0 < column < end for column in rows.code)
         start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)

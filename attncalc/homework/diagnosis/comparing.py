@@ -6,6 +6,7 @@ only where masked scores are, −∞, for which a large negative number will do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -135,11 +136,15 @@ def largest_error(answer: Answer, value: Array) -> float:
 
 def times_allowed(answer: Answer, value: Array) -> float:
     """How many times as far off as it may be the worst entry is; more than 1 is wrong."""
+    right = fits(answer, value)
+    if not (np.isfinite(answer.value) | right).all():
+        return math.inf
     most = noise(answer, value) if answer.tolerance is None else _allowed(answer.tolerance, value)
     with np.errstate(all="ignore"):
-        share = np.nan_to_num(np.abs(answer.value - value) / most, nan=0.0)
-    share = np.where(fits(answer, value), np.minimum(share, 1.0), np.where(np.isfinite(answer.value), share, np.inf))
-    return float(share.max(initial=0.0))
+        share = np.asarray(answer.value - value)  # the one array that is made: a dump may be large
+        np.divide(np.abs(share, out=share), most, out=share)
+    np.nan_to_num(share, copy=False, nan=0.0, posinf=math.inf)
+    return float(max(share.max(where=~right, initial=0.0), min(share.max(where=right, initial=0.0), 1.0)))
 
 
 def noise(answer: Answer, value: Array) -> Array:
