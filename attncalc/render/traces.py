@@ -266,7 +266,7 @@ def without_repeats(page: Page, view: View) -> Page:
         steps = [(step.heading.key or step.heading.text, step.one(Table)) for step in part.steps]
         for name, table in steps or [(table.name, table) for table in part.all(Table) if not table.typed]:
             size = prod(table.shape)
-            if size > 1 and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
+            if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
                 sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
                 looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
                 if (known := shown.setdefault(looks, name + which)) != name + which:
