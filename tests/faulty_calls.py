@@ -54,9 +54,13 @@ CALLS = {
         "attncalc has no option -f",
         "an option follows the name that it belongs to: attncalc COMMAND … -f",
     ),
-    "--verbose": (
-        "attncalc has no option --verbose",
+    "--versoin": (
+        "attncalc has no option --versoin",
         "did you mean --version?",
+    ),
+    "layernorm 1,2,3 --epsilon 1": (
+        "attncalc layernorm has no option --epsilon",
+        "did you mean --eps?",
     ),
     "list vectors": (
         'list takes no operands, but "vectors" was given',
@@ -251,7 +255,7 @@ CALLS = {
     ),
     "cosine 1,2 3,4 --distanc": (
         "attncalc cosine has no option --distanc",
-        "did you mean --distance, --no-distance or --data?",
+        "did you mean --distance?",
     ),
     "cosine 1,2 3,4 --distance=yes": (
         "--distance is a switch and takes no value",
@@ -570,7 +574,7 @@ CALLS = {
     ),
     "softmax 1,2 --logs": (
         "attncalc softmax has no option --logs",
-        "did you mean --log, --no-log or --plot?",
+        "did you mean --log?",
     ),
     "cosine 1,2 3,4 --data": (
         "--data needs a value",

@@ -188,9 +188,10 @@ class Words:
             return OptionError(
                 f"{quoted(name)} begins with a dash that is not a hyphen", hint=f"did you mean --{word}?"
             )
-        long = [spelling for spelling in self.known if spelling.startswith("--")]
-        same = [spelling for spelling in long if spelling == flag(word)]
-        mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
+        long = [spelling[2:] for spelling in self.known if spelling.startswith("--")]
+        long = [spelling for spelling in long if spelling.startswith("no-") == word.startswith("no-")]
+        same = flag(word)[2:] in long
+        mend = f"did you mean {flag(word)}?" if same else near(word, long, "--") if len(word) > 1 else ""
         if not same and len(word) > 1 and (others := self._neighbours(word)):
             mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
         if word in INSTEAD and not same:
