@@ -152,7 +152,7 @@ def _corner(trace: Trace) -> Iterator[str]:
     },
     remarks=_corner,
     pictures=_with_slope,
-    reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3",
+    reference="Cauchy 1821, Cours d'analyse; Goodfellow, Bengio and Courville 2016, Deep Learning, section 4.3",
     exercise=Exercise(
         one_of=tuple({"at": x} for x in (-2, -1, 1, 2, 3)),
         formulas={
@@ -228,7 +228,7 @@ def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
         ),
     },
     pictures=_around,
-    reference="Goodfellow, Bengio and Courville 2016, section 4.3",
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 4.3",
     exercise=Exercise(
         one_of=tuple({"at": {"x": x, "y": y}} for x in (-2, -1, 1, 2, 3) for y in (-2, -1, 1, 2)),
         formulas={

@@ -31,6 +31,7 @@ METRIC: Mapping[str, Law] = {
             at_most(f(a, p=3), f(a, p=2)) and at_most(f(a, p="inf"), f(a, p=3))
         ),
     },
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 2.5; as numpy.linalg.norm",
 )
 def norm(
     a: Annotated[Node, "the vector"],
@@ -71,6 +72,8 @@ def _powers(a: Node, p: float) -> Node:
         **METRIC,
         "a detour is never shorter": lambda f, a, b, c: at_most(f(a, b), f(a, c * a).result + f(c * a, b).result),
     },
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 2.5 (the norm of the difference); "
+    "as scipy.spatial.distance.euclidean",
 )
 def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root"] = False) -> Node:
     """The straight-line distance between two points.
@@ -98,6 +101,8 @@ def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root
         **METRIC,
         "never shorter than the straight line": lambda f, a, b: at_most(np.linalg.norm(a - b), f(a, b)),
     },
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 2.5 (the norm of the difference); "
+    "as scipy.spatial.distance.cityblock",
 )
 def manhattan(a: Left, b: Right) -> Node:
     """The distance between two points when every move is along an axis.
@@ -115,6 +120,8 @@ def manhattan(a: Left, b: Right) -> Node:
         **METRIC,
         "never longer than the straight line": lambda f, a, b: at_most(f(a, b), np.linalg.norm(a - b)),
     },
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 2.5 (the norm of the difference); "
+    "as scipy.spatial.distance.chebyshev",
 )
 def chebyshev(a: Left, b: Right) -> Node:
     """The largest difference between two points along any axis.
@@ -133,6 +140,8 @@ def chebyshev(a: Left, b: Right) -> Node:
         "p = 1 is the way along the axes": lambda f, a, b: same(f(a, b, p=1), abs(a - b).sum()),
         "a larger p never makes it longer": lambda f, a, b: at_most(f(a, b, p=4), f(a, b, p=3)),
     },
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 2.5 (the norm of the difference); "
+    "as scipy.spatial.distance.minkowski",
     exercise=Exercise(at_hard={"p": 4}),
 )
 def minkowski(a: Left, b: Right, *, p: P = 3) -> Node:

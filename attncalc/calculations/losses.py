@@ -305,7 +305,8 @@ def _held_impossible(trace: Trace) -> Iterator[str]:
             f(shares(0 * probabilities)), len(probabilities)
         ),
     },
-    reference="Jelinek et al. 1977",
+    reference="Jelinek, Mercer, Bahl and Baker 1977, Perplexity: a Measure of the Difficulty of Speech Recognition "
+    "Tasks",
 )
 def perplexity(p: Annotated[Node, "the probability that each right token was given"], *, base: Base = "e") -> Node:
     """How many equally likely choices a model is left with, on average.

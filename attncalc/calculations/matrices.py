@@ -46,6 +46,7 @@ Factor = Annotated[Node | None, "a further factor"]
             f(a, b + b[::-1]), f(a, b).result + f(a, b[::-1]).result
         ),
     },
+    reference="Golub and Van Loan 2013, Matrix Computations, section 1.1; as numpy.linalg.multi_dot",
 )
 def matmul(
     A: Annotated[Node, "the left matrix"],

@@ -87,7 +87,8 @@ def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]
         "the gradient of a row sums to 0": lambda f, x: same(f(x).grad(x).result.sum(-1), 0),
     },
     pictures=_against_temperature,
-    reference="Bridle 1990",
+    reference="Bridle 1990, Training Stochastic Model Recognition Algorithms as Networks; "
+    "Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.2.2.3",
     exercise=Exercise(one_of=({"temperature": 2},)),
 )
 def softmax(
@@ -127,6 +128,8 @@ def softmax(
         "adding the same number to all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
         "applying it twice is the same as once": lambda f, x: same(f(f(x).result), f(x)),
     },
+    reference="Blanchard, Higham and Higham 2021, Accurately Computing the Log-Sum-Exp and Softmax Functions; as "
+    "torch.nn.LogSoftmax",
 )
 def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis = -1) -> Node:
     """The logarithm of the softmax, computed so that nothing overflows or vanishes.
@@ -207,7 +210,8 @@ def _impossible(trace: Trace) -> Iterator[str]:
         "0 from a distribution to itself": lambda f, p: same(f(shares(p), shares(p)), 0),
     },
     pictures=("p", "q", "terms"),
-    reference="Kullback and Leibler 1951",
+    reference="Kullback and Leibler 1951, On Information and Sufficiency; Goodfellow, Bengio and Courville 2016, "
+    "Deep Learning, section 3.13",
 )
 def kl(
     p: Annotated[Node, "the true distribution"],

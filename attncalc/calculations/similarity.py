@@ -35,6 +35,8 @@ def _have_directions(values: Mapping[str, Any]) -> None:
         "every row's similarity to itself is 1": lambda f, x: same(f(x).result.diagonal(), 1),
         "reordering the rows of x reorders the result": lambda f, x, y: same(f(x[::-1], y), f(x, y).result[::-1]),
     },
+    reference="Manning, Raghavan and Schütze 2008, Introduction to Information Retrieval, section 6.3 (cosines); as "
+    "scipy.spatial.distance.cdist",
     exercise=Exercise(sizes={"n": 3, "d": 3}),
 )
 def pairwise(
@@ -82,7 +84,8 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
         "the first one's score is the largest": lambda f, q, keys: same((keys @ q)[f(q, keys).result], max(keys @ q)),
     },
     pictures=("scores",),
-    reference="Shrivastava and Li 2014",
+    reference="Shrivastava and Li 2014, Asymmetric LSH (ALSH) for Sublinear Time Maximum Inner Product Search, "
+    "section 1",
     exercise=Exercise(sizes={"m": 4}),
 )
 def mips(

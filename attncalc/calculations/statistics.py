@@ -55,7 +55,7 @@ from attncalc.record.trace import Trace
         ),
     },
     pictures=("probabilities", "products"),
-    reference="any probability text; Bessel's correction: Gauss 1823",
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 3.8; Bessel's correction: Gauss 1823",
 )
 def expectation(
     x: Annotated[Node, "the values"],

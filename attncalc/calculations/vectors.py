@@ -57,7 +57,7 @@ def not_zero(*names: str, lacks: str = "angle to it", hint: str = DISTANCE) -> C
             abs(f(a, b).result), (a @ a * (b @ b)) ** 0.5
         ),
     },
-    reference="any linear algebra text",
+    reference="Strang 2016, Introduction to Linear Algebra, section 1.2",
 )
 def dot(a: Left, b: Right) -> Node:
     """Multiply two vectors entry by entry and add up the products.
@@ -75,6 +75,7 @@ def dot(a: Left, b: Right) -> Node:
         "swapping the two transposes the result": lambda f, a, b: same(f(b, a), f(a, b).result.T),
         "the rows are multiples of b: its rank is 1": lambda f, a, b: same(f(a, b).result @ b, a * (b @ b)),
     },
+    reference="Golub and Van Loan 2013, Matrix Computations, section 1.1; as numpy.outer",
 )
 def outer(a: Left, b: Right) -> Node:
     """Multiply every entry of one vector by every entry of another.
@@ -104,6 +105,8 @@ def _angle(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         "between −1 and 1": lambda f, a, b: at_most(abs(f(a, b).result), 1),
         "the opposite vector has the opposite cosine": lambda f, a, b: same(f(-a, b), -f(a, b).result),
     },
+    reference="Strang 2016, Introduction to Linear Algebra, section 1.2; between texts: Manning, Raghavan and "
+    "Schütze 2008, Introduction to Information Retrieval, section 6.3.1",
 )
 def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine instead"] = False) -> tuple[Node, Node]:
     """How closely two vectors point in the same direction, whatever their lengths.
@@ -140,6 +143,7 @@ def _one_target_not_zero(values: Mapping[str, Any]) -> None:
         "projecting once more changes nothing": lambda f, a, onto: same(f(f(a, onto).result, onto), f(a, onto)),
         "the length of the target does not matter": lambda f, a, onto, c: same(f(a, c * onto), f(a, onto)),
     },
+    reference="Strang 2016, Introduction to Linear Algebra, section 4.2",
 )
 def project(
     a: Annotated[Node, "the vector"], onto: Annotated[Node, "a vector, or the columns that span a subspace"]

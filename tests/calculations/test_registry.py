@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -99,6 +100,9 @@ class TestEachCalculation:
 
     def test_explains_every_operand_and_option(self, name: str) -> None:
         assert [what for what, text in words(load(name)).items() if not text] == []
+
+    def test_has_a_source(self, name: str) -> None:
+        assert re.search(r"[A-Z]\w+ .*\b\d{4}\b", load(name).reference), "who described it first, and when?"
 
     def test_has_a_sample_that_runs(self, name: str) -> None:
         path = SAMPLES / f"{name}.json"
