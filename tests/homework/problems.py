@@ -561,7 +561,13 @@ PROBLEMS: dict[str, list[Problem]] = {
             start=[[1, 0], [0, 1], [2, -1]],
         ),
     ],
-    "schedule": [problem("schedule", {"d_model": 4, "warmup": 4, "steps": 8})],
+    "schedule": [
+        problem("schedule", {"d_model": 4, "warmup": 4, "steps": 8}),
+        *(
+            problem("schedule", {"kind": kind, "warmup": 3, "steps": 9, **more})
+            for kind, more in {"wsd": {"decay": 4}, "linear": {}, "cosine": {"lr": 2}}.items()
+        ),
+    ],
     "linear-regression": [
         problem("linear-regression", x=whole(31, 3, 3), y=whole(32, 3, 5), w=whole(33, 3, 5), b=[0.1, 0.2, 0.3, 0, 0]),
     ],

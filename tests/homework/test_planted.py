@@ -245,6 +245,7 @@ CATALOGUE = """
     lion-l2 lion-no-sign lion-new-momentum lion-betas-swapped
     muon-no-nesterov muon-not-normalised muon-cubic muon-no-scale
     adam-betas-swapped adam-m-no-1mb adamw-l2 adamw-decay-no-lr noam-step0 noam-max noam-w05 noam-dplus noam-no-d
+    schedule-from-0 schedule-warmup-longer schedule-down-from-0 wsd-share-of-all wsd-stays
 
     cos-distance cos-no-sqrt cos-double-root cos-same-norm cos-sum-norms cos-one-norm cos-l1 cos-abs cos-angle
     cos-dot-normalised euc-squared euc-manhattan euc-sum-first euc-norm-diff euc-plus euc-mean euc-max dot-not-summed

@@ -1203,6 +1203,11 @@ PHRASES: dict[str, Any] = {
     "1.5·X − 0.5·XXᵀX in place of the quintic": lambda p: p.wrong,
     "√(rows/columns) left out": "update = −lr·tall",
     "−λθ without the learning rate": "update = right + lr·weight_decay·θ − weight_decay·θ",
+    "the way down is measured from step 0": [
+        "lr = s / warmup where s ≤ warmup, else (steps − s) / steps",
+        "lr = 2·(s / warmup where s ≤ warmup, else (1 + cos(π·s / steps)) / 2)",
+    ],
+    "it never comes down": "lr = s / warmup where s ≤ warmup, else 1",
     "the larger of the two branches": "lr = d_model^(−1/2)·max(s^(−1/2), s·warmup^(−3/2))",
     "s·warmup^(−1/2)": "lr = d_model^(−1/2)·min(s^(−1/2), s·warmup^(−1/2))",
     "d_model^(+1/2)": "lr = d_model^(1/2)·min(s^(−1/2), s·warmup^(−3/2))",
