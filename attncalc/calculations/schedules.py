@@ -56,10 +56,18 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR, "
     "eq. 5 (cosine); Hu et al. 2024, MiniCPM, section 4 (wsd)",
     exercise=Exercise(
-        one_of=tuple(
-            {"d_model": d, "warmup": warmup, "at": (1, warmup, 4 * warmup)}
-            for d in (4, 16, 25)
-            for warmup in (4, 9, 16)
+        one_of=(
+            *(
+                {"kind": "noam", "d_model": d, "warmup": warmup, "at": (1, warmup, 4 * warmup)}
+                for d in (4, 16, 25)
+                for warmup in (4, 9, 16)
+            ),
+            *(
+                {"kind": kind, "lr": lr, "warmup": warmup, "steps": 9} | ({"decay": 4} if kind == "wsd" else {})
+                for kind in (*ENDING, "constant")
+                for lr in (0.3, 0.7, 2.5)
+                for warmup in (3, 4)
+            ),
         )
     ),
 )

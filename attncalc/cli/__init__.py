@@ -54,6 +54,8 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the first word names, now built."""
         name, *rest = [*ALIASES.get(args[0], (args[0],)), *args[1:]]
+        if name in ("quiz", "practice"):
+            rest = _spelled_out(rest)
         if name in self.lines:
             return name, self.build(name, None if ctx.resilient_parsing else rest), rest
         if ctx.resilient_parsing:
@@ -139,6 +141,16 @@ class Commands(TyperGroup):
         for note in ctx.meta.get(MISREAD, ()):
             output.say("note", note)
         return status
+
+
+def _spelled_out(words: Sequence[str]) -> list[str]:
+    """Words with the calculation, and the option that goes with it, in the place of a natural name."""
+    for i, word in enumerate(words):
+        if word in TABLE or (i and words[i - 1].startswith("-")):
+            break
+        if word in ALIASES:
+            return [*words[:i], *ALIASES[word], *words[i + 1 :]]
+    return [*words]
 
 
 def carry_out(*asked: Any) -> int:

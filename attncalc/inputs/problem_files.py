@@ -124,6 +124,7 @@ SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 """How a problem can be carried out: what a document may say of each, as a test and in words."""
 
 
-def sample_problem(name: str) -> Problem:
-    """The problem in a calculation's own sample, NAME.json."""
-    return load_document(f"@{samples_folder() / name}.json", Reading()).problem
+def sample_problem(name: str, kind: object = None) -> Problem:
+    """The problem in a calculation's own sample, NAME.json; or in that of a kind, NAME-KIND.json, if there is one."""
+    own, of_kind = (samples_folder() / f"{stem}.json" for stem in (name, f"{name}-{kind}"))
+    return load_document(f"@{of_kind if of_kind.is_file() else own}", Reading()).problem

@@ -42,6 +42,11 @@ def test_the_problem_has_the_sizes_and_not_the_answers(quiz: Path) -> None:
     assert [len(problem["inputs"]["q"]), len(problem["inputs"]["q"][0])] == [3, 4]
 
 
+def test_a_natural_name_draws_its_kind(run: Run, tmp_path: Path) -> None:
+    assert run("quiz", "grad", "relu", "--size", "n=3", "--seed", "1", "-o", "quiz").returncode == 0
+    assert json.loads((tmp_path / "quiz/problem.json").read_text())["options"] == {"kind": "relu"}
+
+
 @pytest.mark.thorough
 def test_the_same_seed_writes_the_same_files(run: Run, quiz: Path) -> None:
     again = ("quiz", "attention", "--seed", "1", "--size", "d_k=4", "--size", "n=3", "--level", "easy", "-o")

@@ -20,6 +20,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.quiz.handouts import files, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, quiz
+from attncalc.homework.quiz.templates import Wanted, template
 from attncalc.homework.reading.asked import asked
 from attncalc.homework.reading.sheets import Asked, from_contents, from_tree, spelled
 from attncalc.homework.reading.variants import LEVELS
@@ -29,10 +30,18 @@ from attncalc.inputs.resolve import opened
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import MISSING, SOUND
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 PDFLATEX = shutil.which("pdflatex")
 BACKWARD = ["softmax", "cross-entropy", "attention", "pairwise", "layernorm", "linear-regression", "mlp"]
 REFUSED = [name for name in TABLE if load(name).exercise.refused]
+KINDS = [
+    (name, kind)
+    for name in TABLE
+    for option in load(name).options
+    for kind in option.choices
+    if option.name == "kind" and name not in REFUSED
+]
 MADE = [*(name for name in TABLE if name not in REFUSED), *(f"grad {name}" for name in BACKWARD)]
 
 # What no numbers can tell apart: with one rotation for a vector of the size d, both are θ = base^(−i/d).
@@ -52,6 +61,13 @@ def handed_out(name: str) -> dict[str, str]:
 def read_again(name: str, folder: Path) -> Problem:
     (folder / "problem.json").write_text(handed_out(name)["problem.json"])
     return load_document(str(folder / "problem.json"), Reading()).problem
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS)
+def test_there_is_a_problem_of_every_kind(name: str, kind: str) -> None:
+    problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
+    assert problem.options["kind"] == kind
+    assert solve(problem).result.size
 
 
 @pytest.mark.spread(6)

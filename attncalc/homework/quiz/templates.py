@@ -44,11 +44,14 @@ def template(problem: str, random: np.random.Generator, level: str, wanted: Want
     exercise = load(name).exercise
     if exercise.refused:
         raise OptionError(f"{name} makes no quiz: {exercise.refused}", hint=exercise.instead)
-    sample = sample_problem(name)
+    sample = sample_problem(name, wanted.options.get("kind"))
     options = dict(sample.options)
+    kind = wanted.options.get("kind", options.get("kind"))
     inputs = {operand: given._replace(source="") for operand, given in sample.inputs.items()}
-    if exercise.one_of:
-        options |= exercise.one_of[random.integers(len(exercise.one_of))]
+    if sets := [each for each in exercise.one_of if each.get("kind", kind) == kind]:
+        if options.get("kind") != kind:
+            options = {}  # they are of another kind
+        options |= sets[random.integers(len(sets))]
     if level == LEVELS[-1]:
         options |= exercise.at_hard
     if exercise.formulas:
