@@ -25,6 +25,7 @@ WHOLE = "Do the gates of a token share a whole in this model?"
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "experts": (
+        # torchtitan's issue 1448
         wrong(
             "experts-not-renormalised",
             options=chosen(no_renormalise={False: True}),
@@ -40,6 +41,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             kind="convention",
             alias_of="experts-not-renormalised",
         ),
+        # mlxcel's pull request 391: the shares of the chosen always sum to 1
         wrong(
             "experts-softmax-after-topk",
             options=chosen(no_renormalise={True: False}),

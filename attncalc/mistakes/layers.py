@@ -91,7 +91,9 @@ UNEMBED = (
 
 HOW_STRONG = "What stands in front of the change?"
 LORA = (
+    # FastVideo's pull request 870
     wrong("lora-no-scale", "scaled", lambda s: s.change, says="α/r left out", hint=HOW_STRONG),
+    # LLMs-from-scratch's issue 821, mlx-vlm's issue 841
     wrong(
         "lora-alpha-alone",
         "scaled",
@@ -108,6 +110,7 @@ LORA = (
         kind="convention",
     ),
     wrong("lora-no-base", "output", lambda s: s.scaled, says="the change alone", hint="Is W still used?"),
+    # candle-lora's issue 26
     wrong(
         "lora-merged-twice",
         "output",

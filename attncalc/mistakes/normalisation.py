@@ -77,13 +77,14 @@ _FROM_NORMALIZED, _FROM_DIVIDED = (
 )
 _OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
 
-OVER_TOKENS = tuple(
-    replace(m, says="the variance divides by n − 1") if m.id == "ln-ddof1" else m for m in LAYER if m.id != "ln-axis0"
-)
-"""Mistakes of a norm whose statistics are those of a feature."""
+
+def _over(count: str) -> tuple[Mistake, ...]:
+    """Mistakes of a norm whose statistics are not those of a token, by what the entries of one are counted as."""
+    sample = f"the variance divides by {count} − 1"
+    return tuple(replace(m, says=sample) if m.id == "ln-ddof1" else m for m in LAYER if m.id != "ln-axis0")
 
 
-_OF_A_VECTOR = ["ln-ddof1", "ln-no-affine", "ln-no-center", "ln-no-beta", "ln-affine-first", "ln-gamma-beta-swapped"]
+_OF_A_VECTOR = ["ln-no-affine", "ln-no-center", "ln-no-beta", "ln-affine-first", "ln-gamma-beta-swapped"]
 """Their words speak of one gain for each entry that is normalised; in a group each channel has one."""
 
 
@@ -95,7 +96,7 @@ def _one_group(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "layernorm": (_FROM_NORMALIZED, *LAYER, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
-    "batchnorm": (_FROM_NORMALIZED, *OVER_TOKENS, *GRADIENTS, *another_epsilon("ln")),
+    "batchnorm": (_FROM_NORMALIZED, *_over("n"), *GRADIENTS, *another_epsilon("ln")),
     "groupnorm": (
         wrong(
             "gn-one-group",
@@ -103,7 +104,8 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="one group of all channels",
             hint="How many groups do the channels form?",
         ),
-        *(m for m in OVER_TOKENS if m.id not in _OF_A_VECTOR),
+        # the sample's variance: pytorch's issue 22617, pytorch-groupnormalization's issue 7
+        *(m for m in _over("k") if m.id not in _OF_A_VECTOR),
         *another_epsilon("ln"),
     ),
     "rmsnorm": (

@@ -128,6 +128,7 @@ def _not_scaled(s: Scope) -> Node:
 
 
 LION = (
+    # bitsandbytes' issue 1992
     wrong(
         "lion-l2",
         "blend first_moment update",

@@ -30,6 +30,7 @@ CONTRASTIVE = (
         hint="Who else looks for a partner?",
         kind="convention",
     ),
+    # train-CLIP's pull request 3
     wrong(
         "clip-not-normalised",
         options=chosen(raw={False: True}),
@@ -67,6 +68,7 @@ def _simple_divergence(s: Scope) -> Node:
 
 
 PREFERENCES = (
+    # Liger-Kernel's pull request 387
     wrong(
         "dpo-no-reference",
         "margins",
@@ -78,8 +80,10 @@ PREFERENCES = (
     wrong("dpo-swapped", "margins", lambda s: -s.this, says="the rejected in place of the chosen", hint=TOWARDS),
     wrong("ppo-no-clip", "kept", lambda s: s.gained, says="the ratio is not clipped", hint=TOO_FAR),
     wrong("ppo-clip-only", "kept", lambda s: s.bounded, says="the clipped ratio alone", hint="Which of two is kept?"),
+    # baselines' issue 1156 and rsl_rl's 46, where one asks why it is not so
     wrong("ppo-max", "kept", lambda s: maximum(s.gained, s.bounded), says="the larger of the two", hint=TOO_FAR),
     wrong("ppo-log-ratio", "ratios", lambda s: s.new - s.old, says="ln r in place of r", hint="What is r for equals?"),
+    # tinker-cookbook's issue 579
     wrong(
         "grpo-no-deviation",
         "advantages",

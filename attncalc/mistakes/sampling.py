@@ -80,6 +80,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="what is left is not made to sum to 1 again",
             hint=WHAT_IS_LEFT,
         ),
+        # llama.cpp's pull request 1953, fish-speech's 1171, esm's 360
         wrong(
             "sampling-top-p-too-early",
             "top_p",

@@ -58,6 +58,7 @@ def _padded(given: Mapping[str, Any]) -> Mapping[str, Any]:
 EDGES = "How many zeros stand beyond each edge?"
 
 CONV = (
+    # BlazeFace's issue 3
     wrong(
         "conv-depthwise-summed",
         options=chosen(depthwise={True: False}),

@@ -1046,6 +1046,7 @@ PHRASES: dict[str, Any] = {
     # norms
     "mean and variance over the tokens, feature by feature": "mean = mean_n(x)",
     "one mean and one variance for everything": "mean = mean(mean(x))",
+    "the variance divides by k − 1": lambda p: p.right / (1 - 1 / p["grouped"].shape[-1]),
     "the variance divides by {}": "variance = right·({0} + 1) / ({0})",
     "σ + ε": "standard_deviation = √variance + ε",
     "ε beside the root": "wrong == √(right² − ε) + ε",
