@@ -345,7 +345,7 @@ def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Table
             reading.tell(
                 f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}"
             )
-        given = read_literal(word, operand.name, operand.kind)
+        given = read_literal(reading.typed(word), operand.name, operand.kind)
         return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
     labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}

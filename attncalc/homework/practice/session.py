@@ -14,7 +14,7 @@ from attncalc.homework.practice.questions import Why, largest, place, why
 from attncalc.homework.quiz.worksheets import DECIMALS, about, given
 from attncalc.homework.reading.sheets import read_sheet, spelled
 from attncalc.inputs.reading import Reading
-from attncalc.record.numbers import shortest
+from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, USUAL_POLICY, Finding
 from attncalc.render.page import Block, Heading, Paragraph, Part, Point, Points
 
@@ -179,8 +179,7 @@ class Session:
         """The marks of the problem, where a policy says what answers earn."""
         if self.posed.policy == USUAL_POLICY:
             return []
-        found, out_of = map(shortest, self.posed.marks)
-        return [Paragraph(f"It earns {found} of {out_of}.")]
+        return [Paragraph(f"It earns {in_marks(*self.posed.marks)}.")]
 
     def _count(self) -> None:
         """Count the problem that is done."""
