@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from attncalc.common.errors import AttncalcError, InputError, OptionError, either, near, quoted
@@ -18,7 +19,7 @@ from attncalc.homework.marking.overrides import Override, overridden, read_overr
 from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.marking.regrading import Report, by_policy
 from attncalc.homework.marking.whole_class import Graded, Posed, posed
-from attncalc.homework.quiz.handouts import problem_document
+from attncalc.homework.quiz.handouts import KEY, problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, from_python
@@ -215,6 +216,8 @@ def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
 def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, most_rows: int) -> list[Submission]:
     """The sheets that words mean; the folders that were handed out may come back as they are."""
     found = submissions(words, key, reading, task.names, most_rows, task.parts)
+    beside = (PROBLEM, KEY)  # what quiz has written into the folder of the key
+    found = [one for one in found if one.path is None or not (key and one.path in map(Path(key).with_name, beside))]
     if task.keys is not None:
         found = [one for one in found if one.path is None or one.path.name != PROBLEM]
     if not found:

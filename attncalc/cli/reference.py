@@ -90,13 +90,13 @@ def _rows(words: Sequence[str]) -> list[dict[str, str]]:
         return _of_derivative(*words)
     if len(words) > 1:
         fault = f"mistakes takes one calculation or one id, but {len(words)} words were given"
-        raise OptionError(fault, hint=_meant(words, "mistakes"))
+        raise OptionError(fault, hint=meant(words, "mistakes"))
     name = words[0].replace("_", "-") if words else None
     if name is None or name in TABLE:
         return listed(name)
     found = [row for row in listed(None) if row["id"] == name]
     if not found:
-        mend = near(name, [*TABLE, *_ids()]) or _meant(words, "mistakes") or "attncalc mistakes lists them all"
+        mend = near(name, [*TABLE, *_ids()]) or meant(words, "mistakes") or "attncalc mistakes lists them all"
         raise OptionError(f"there is no calculation and no mistake {quoted(words[0])}", hint=mend)
     return found
 
@@ -145,8 +145,7 @@ def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) 
         given = amount(len(spoken), "word was", "words were")
         raise OptionError(
             f"{verb} takes the name of one calculation, but {given} given",
-            hint=_meant(spoken, verb)
-            or f"attncalc {verb} attention{ending}, or attncalc {verb} grad attention{ending}",
+            hint=meant(spoken, verb) or f"attncalc {verb} attention{ending}, or attncalc {verb} grad attention{ending}",
         )
     name = names[0].replace("_", "-")
     name = ALIASES.get(name, (name,))[0]
@@ -156,7 +155,7 @@ def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) 
         )
     if name not in TABLE:
         fault = _a_file(words[0], with_file) or _a_mistake(names[0]) or unknown(names[0])
-        fault.hint = fault.hint if near(name, TABLE) else _meant(spoken, verb) or fault.hint
+        fault.hint = fault.hint if near(name, TABLE) else meant(spoken, verb) or fault.hint
         raise fault
     return " ".join([*derivative, name])
 
@@ -165,7 +164,7 @@ BACKWARD = ("backprop", "backpropagation", "backward", "derivative", "grad", "gr
 MOST_MEANT = 3
 
 
-def _meant(words: Sequence[str], verb: str) -> str:
+def meant(words: Sequence[str], verb: str) -> str:
     """A hint for words that are no name: what is called so, else the calculations whose cards tell of all of them."""
     asked = [word.casefold().replace("_", "-") for word in words]
     derivative = "jacobian" if "jacobian" in asked else "grad" if {*asked} & {*BACKWARD} else ""

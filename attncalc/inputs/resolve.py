@@ -524,6 +524,9 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
     if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=near_files(base))
+    file, _, place = word.partition("[")
+    if is_file(file):
+        return InputError(f"there is no file {shown(word)}", hint=f"did you mean {shown(f'{file}#[{place}')}?")
     labels = [label for table in tables.values() for label in table.labels.get(0, ())]
     kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
     files = _files_beside(base)

@@ -6,6 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Run
 from rows import rows
@@ -128,6 +129,54 @@ def test_a_key_behind_its_sheets_is_told(run: Run, sheets: str) -> None:
     assert f"hint: the key comes before the sheets: attncalc grade problem.json {sheets}\n" in done.stderr
     assert run("grade", "problem.json", sheets).returncode == 0
     assert "comes before" not in run("grade", "none.json", "problem.json").stderr
+
+
+@pytest.mark.parametrize(
+    "roster", ["student\nAnn Lee\n", "Name;Mark\nAnn Lee;\n", "First name,Last name,id\nAnn,Lee,7\n"]
+)
+def test_a_roster_has_its_names_where_a_class_list_has_them(run: Run, roster: str) -> None:
+    Path("roster.csv").write_text(roster)
+    assert run("quiz", "softmax", "--roster", "roster.csv", "--seed", "1", "-o", "quiz").returncode == 0
+    assert [one["student"] for one in json.loads(Path("quiz/keys.json").read_text())["variants"]] == ["Ann Lee"]
+    for words in (["run", "quiz/keys.json"], ["check", "1,2", "quiz/keys.json"]):
+        done = run(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "hint: it holds the problems of a class: attncalc grade quiz/keys.json SHEETS" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["problem.json", "key.json"])
+def test_what_stands_beside_the_key_is_no_sheet(run: Run, key: str) -> None:
+    run("quiz", "softmax", "--seed", "1", "-o", "quiz")
+    marked = run("grade", f"quiz/{key}", "quiz", "-f", "json")
+    assert [one["student"] for one in json.loads(marked.stdout)["students"]] == ["quiz"]
+
+
+def test_a_sample_that_is_a_folder_is_written_as_one(run: Run, samples: Path) -> None:
+    asked = run("sample", "tiny-llama")
+    assert (asked.returncode, asked.stdout) == (2, "")
+    words = asked.stderr.split("hint: attncalc ")[1].split(" writes it")[0]
+    assert run(*words.split()).returncode == 0
+    written, own = (
+        {each.name: each.read_bytes() for each in at.iterdir()} for at in (Path("tiny-llama"), samples / "tiny-llama")
+    )
+    assert written == own
+    assert run("model", "tiny-llama", "3,1,4", "-q").returncode == 0
+
+
+def test_the_noise_of_a_narrower_type_is_told(run: Run) -> None:
+    """NumPy's root of a whole number is of 64 bits, and what it divides is so from there on."""
+    random = np.random.default_rng(0)
+    q, k, v = (random.normal(size=(2, 4, 5, 8)).astype(np.float32) for _ in range(3))
+    for name, value in {"q": q, "k": k, "v": v}.items():
+        np.save(f"{name}.npy", value)
+    shares = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(8))
+    np.save("out.npy", shares / shares.sum(-1, keepdims=True) @ v)
+    words = ("attention", "q.npy", "k.npy", "v.npy", "--check", "out.npy")
+    done = run(*words)
+    assert "that is float32's noise, and --dtype float32 allows it" in " ".join(done.stdout.split())
+    assert run(*words, "--dtype", "float32").returncode == 0
+    np.save("out.npy", 1.001 * np.load("out.npy"))
+    assert "noise" not in run(*words).stdout
 
 
 def test_a_step_that_no_problem_has_is_told_before_any_sheet_is_marked(run: Run) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from attncalc.common.errors import AttncalcError, amount, both, listed
+from attncalc.common.errors import AttncalcError, amount, both, listed, near
 from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
 from attncalc.homework.practice.questions import Why, largest, place, why
@@ -242,7 +242,8 @@ class Session:
                 self.said = json.dumps({name or task.name: one.text.tolist() for name, one in sheet.steps.items()})
         except AttncalcError as fault:
             said = f"That cannot be read, and counts for nothing: {fault.message}."
-            return [*found, Paragraph(" ".join(filter(None, [said, fault.hint])))]
+            word = (near(text, WORDS) or "help tells what can be said") if text.isalpha() else ""
+            return [*found, Paragraph(" ".join(filter(None, [said, word or fault.hint])))]
         self.latest = next(iter((*finding.mistakes, *finding.perhaps)), self.latest)
         return [*found, *self._told(task, finding)]
 
