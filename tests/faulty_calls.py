@@ -233,6 +233,22 @@ CALLS = {
         '--decimal is . or , not "x"',
         "",
     ),
+    "softmax 1,2 --temp 2": (
+        "attncalc softmax has no option --temp",
+        "did you mean --temperature?",
+    ),
+    "temperature 1,2": (
+        'attncalc has no command "temperature"',
+        "softmax, contrastive-loss and sampling tell of it: attncalc explain softmax",
+    ),
+    "cosine q.json[0] 1,2": (
+        "there is no file q.json[0]",
+        "did you mean q.json#[0]?",
+    ),
+    "softmax 1,2,3 --decimal ,": (
+        '"1,2,3" has two decimal commas in a number',
+        "with --decimal , blanks part numbers: 1,5 2",
+    ),
     "softmax -inf,-inf": (
         "x is −∞ throughout: nothing is left to share out",
         "let one entry of it stay finite; attention gives such a query the weights 0",
@@ -339,7 +355,7 @@ CALLS = {
     ),
     "cosine 1,2 3,4 --get norm": (
         "cosine has no step or output called 'norm'",
-        "did you mean norm_b or norm_a?",
+        "did you mean norm_a, norm_b or norm_product?",
     ),
     "cosine 1,2 3,4 --show dto": (
         "cosine has no step or output called 'dto'",
@@ -534,7 +550,7 @@ CALLS = {
     ),
     "sample cosin": (
         'there is no sample "cosin"',
-        "did you mean cosine.json?",
+        "did you mean cosine.json or cosine-airplane.json?",
     ),
     "sample cosine words": (
         "sample takes the name of one sample, but 2 words were given",

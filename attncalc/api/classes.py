@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
-from attncalc.common.errors import InputError, OptionError, either, near, quoted
+from attncalc.common.errors import AttncalcError, InputError, OptionError, either, near, quoted
 from attncalc.common.numerals import Answers
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, exists, is_file, shown
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
 from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.marking.regrading import Report, by_policy
 from attncalc.homework.marking.whole_class import Graded, Posed, posed
-from attncalc.homework.quiz.handouts import problem_document
+from attncalc.homework.quiz.handouts import KEY, problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import alike
-from attncalc.homework.reading.sheets import EVERYTHING, from_python
+from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, from_python
 from attncalc.homework.reading.submissions import Submission, submissions, submitter
 from attncalc.homework.reading.variants import PROBLEM
 from attncalc.homework.reports.class_reports import (
@@ -146,8 +148,9 @@ def grade(
     others are marked.
     """
     reading = Reading()
-    task = posed(contents_of(key, reading), reading)
-    found = _submissions(sheets, key, reading, task, max_rows)
+    words = [] if isinstance(sheets, Mapping) else [sheets] if isinstance(sheets, str | PathLike) else [*sheets]
+    task = posed_by(key, [fspath(word) for word in words], reading)
+    found = _submissions(sheets if isinstance(sheets, Mapping) else words, key, reading, task, max_rows)
     found = found if student is None else of_student(found, fspath(student), task)
     by = policy if isinstance(policy, Policy) else USUAL_POLICY if policy is None else read_policy(fspath(policy))
     graded, several = marked(
@@ -181,6 +184,7 @@ def marked(
     work: Work = ALONE,
 ) -> tuple[list[Graded], dict[str, list[str]]]:
     """Every submission marked, one of each student, several problems as one; and what is said of several sheets."""
+    whole_class.refuse_misspelt(policy, task)
     settings = task.settings(policy, reveal=reveal, dtype=dtype)
     if work.executor is None and (work.jobs <= 1 or len(found) < 2 * work.jobs):
         graded = whole_class.grade(task.problem, found, reading, settings)
@@ -196,9 +200,24 @@ def marked(
     return graded, several
 
 
+def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
+    """What a key has to be marked; where the last of the sheets is a key, and this is none, that is told."""
+    try:
+        return posed(contents_of(key, reading), reading)
+    except InputError as fault:
+        first, last = fspath(key) if isinstance(key, str | PathLike) else "", sheets[-1] if sheets else ""
+        if exists(first) and is_file(last):
+            with suppress(AttncalcError):
+                posed(document_file(last, reading.anew(MOST_BYTES)), reading.anew())
+                fault.hint = f"the key comes before the sheets: attncalc grade {shown(last)} {shown(first)}"
+        raise
+
+
 def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, most_rows: int) -> list[Submission]:
     """The sheets that words mean; the folders that were handed out may come back as they are."""
     found = submissions(words, key, reading, task.names, most_rows, task.parts)
+    beside = (PROBLEM, KEY)  # what quiz has written into the folder of the key
+    found = [one for one in found if one.path is None or not (key and one.path in map(Path(key).with_name, beside))]
     if task.keys is not None:
         found = [one for one in found if one.path is None or one.path.name != PROBLEM]
     if not found:
@@ -235,13 +254,12 @@ def contents_of(key: object, reading: Reading) -> Contents:
 
 
 def _submissions(
-    sheets: Name | Iterable[Name] | Mapping[str, Answers], key: object, reading: Reading, task: Posed, most_rows: int
+    sheets: Sequence[Name] | Mapping[str, Answers], key: object, reading: Reading, task: Posed, most_rows: int
 ) -> list[Submission]:
     if isinstance(sheets, Mapping):
         return [_of(str(student), answer) for student, answer in sheets.items()]
-    words = [sheets] if isinstance(sheets, str | PathLike) else [*sheets]
     own = fspath(key) if isinstance(key, str | PathLike) else ""
-    return handed_in([fspath(word) for word in words], own, reading, task, most_rows)
+    return handed_in([fspath(word) for word in sheets], own, reading, task, most_rows)
 
 
 def _of(student: str, answer: Answers) -> Submission:

@@ -75,7 +75,11 @@ class Commands(TyperGroup):
             return "a calculation's name comes first: attncalc cosine 1,2 3,4"
         if self.verbs and name == "help":
             return f"attncalc --help, or attncalc {rest[0] if rest and rest[0] in self.lines else 'cosine'} --help"
-        return self._spoken([name, *rest]) or near(name, self.lines) or "attncalc list names them all"
+        return self._spoken([name, *rest]) or near(name, self.lines) or self._told(name)
+
+    def _told(self, word: str) -> str:
+        """Where a word is told of that is no name, and like none."""
+        return loaded("cli.reference:meant")([word], "explain") or "attncalc list names them all"
 
     def _spoken(self, words: Sequence[str]) -> str:
         """What may be meant by a name in several words, or by a part of one: `layer norm`, `dotproduct`."""

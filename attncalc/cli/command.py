@@ -3,6 +3,7 @@
 import inspect
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, cast
 
 import typer
@@ -11,8 +12,8 @@ from typer.models import OptionInfo
 
 from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output
-from attncalc.common.errors import OptionError, amount, both, flag, near, quoted, visible
-from attncalc.common.system import NamedTuple, docstring
+from attncalc.common.errors import AttncalcError, OptionError, amount, both, flag, near, quoted, visible
+from attncalc.common.system import NamedTuple, docstring, is_file
 
 # Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
 
@@ -37,6 +38,23 @@ def _size(word: str, words: Sequence[str]) -> str:
     number = next((each for each in words if each.isdecimal()), "3")
     axis = word.replace("-", "_")
     return f"{axis}={number}" if axis in axes else ""
+
+
+def _with_option(word: str, words: Sequence[str]) -> str:
+    """The call of a calculation with an option of its own on a document of it; "" where no word names one."""
+    from attncalc.inputs.problem_files import load_document  # doors: a document is read once a call is wrong
+    from attncalc.inputs.reading import Reading
+
+    for document in filter(is_file, words):
+        with suppress(AttncalcError):
+            called = load_document(document, Reading()).calculation
+            own = load(called.split()[-1])
+            if word.removeprefix("no-").replace("-", "_") in [
+                *(o.name for o in own.operands),
+                *(o.name for o in own.options),
+            ]:
+                return f"an option of {called} goes with its name: attncalc {called} {visible(document, 80)} --{word}"
+    return ""
 
 
 class Words:
@@ -200,6 +218,8 @@ class Words:
             mend = f"it goes before the name: attncalc {word} {self.command.rpartition(' ')[2]} …"
         if "--size" in self.known and (size := _size(word, words)):
             mend = f"sizes are said together: --size {size}"
+        if [each.name for each in self.arguments] == ["document"]:
+            mend = _with_option(word, words) or mend
         place = visible(f"{self.command} {self.up_to} … {name}", 80)
         elsewhere = f"an option follows the name that it belongs to: {place}" if self.up_to else ""
         return OptionError(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncalc.api.classes import Work, handed_in, marked, of_sheets, of_student
+from attncalc.api.classes import Work, handed_in, marked, of_sheets, of_student, posed_by
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
@@ -20,7 +20,7 @@ from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
 from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, read_report
-from attncalc.homework.marking.whole_class import Graded, Posed, exit_status, posed
+from attncalc.homework.marking.whole_class import Graded, Posed, exit_status
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.submissions import Submission
@@ -38,7 +38,6 @@ from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
-from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.render import View
@@ -254,7 +253,7 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
         mend = "; with --regrade REPORT name both, to mark by another key, or neither" if words else ""
         raise OptionError(fault, hint=f"attncalc grade key.json sheets/{mend}")
     key, *sheets = words
-    task = posed(document_file(key, read), read)
+    task = posed_by(key, sheets, read)
     return _Task(task, handed_in(_listed(sheets), key, read, task, most))
 
 

@@ -75,10 +75,13 @@ def _write(name: str, form: str | None, file: str | None) -> None:
     if form is not None:
         raise OptionError("a sample is written as it is; -f is for the list of samples")
     sample = find_sample(name)
-    if sample.is_dir():
-        raise OptionError(f"{sample.name} is a folder", hint=f"attncalc model {sample} 3,1,4 computes it")
-    content = sample.read_bytes()
     path = output_file(file)
+    if sample.is_dir():
+        if path is None:
+            raise OptionError(f"{sample.name} is a folder", hint=f"attncalc sample {name} -o {name} writes it")
+        output.write_folder(path, {each.name: each.read_bytes() for each in sorted(sample.iterdir())})
+        return
+    content = sample.read_bytes()
     if path is None and b"\0" in content and output.is_terminal(sys.stdout):
         raise AttncalcError(
             f"{name} is binary, but standard output is a terminal", hint=f"write it to a file: -o {name}"

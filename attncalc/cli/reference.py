@@ -1,5 +1,6 @@
 """`explain` and `mistakes`: all there is to know about a calculation, and what goes wrong with it."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
@@ -8,17 +9,20 @@ from typing import Annotated
 import typer
 
 from attncalc.api.explain import card
-from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, unknown
+from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, load, unknown
 from attncalc.cli import output as out
 from attncalc.cli.command import VERBS
 from attncalc.cli.lists import FORMATS, show
 from attncalc.cli.settings import Colour, Digits, File, formats, paper, target
-from attncalc.common.errors import NoGradient, OptionError, near, quoted, visible
+from attncalc.common.errors import NoGradient, OptionError, amount, both, near, quoted, visible
 from attncalc.common.system import is_file
 from attncalc.homework.diagnosis.slips import listed
+from attncalc.inputs.problem_files import sample_problem
+from attncalc.language.graph import steps
 from attncalc.render.cards import FORMATS as CARDS
 from attncalc.render.cards import shown
 from attncalc.render.page import Heading, Page, Part, Point, Points
+from attncalc.solve.build import write
 
 WIDEST = 100  # columns of a page that has no width of its own
 
@@ -85,13 +89,14 @@ def _rows(words: Sequence[str]) -> list[dict[str, str]]:
     if len(words) == 2 and words[0] in DERIVATIVES:
         return _of_derivative(*words)
     if len(words) > 1:
-        raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
+        fault = f"mistakes takes one calculation or one id, but {len(words)} words were given"
+        raise OptionError(fault, hint=meant(words, "mistakes"))
     name = words[0].replace("_", "-") if words else None
     if name is None or name in TABLE:
         return listed(name)
     found = [row for row in listed(None) if row["id"] == name]
     if not found:
-        mend = near(name, [*TABLE, *_ids()]) or "attncalc mistakes lists them all"
+        mend = near(name, [*TABLE, *_ids()]) or meant(words, "mistakes") or "attncalc mistakes lists them all"
         raise OptionError(f"there is no calculation and no mistake {quoted(words[0])}", hint=mend)
     return found
 
@@ -136,12 +141,11 @@ def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) 
             f"{verb} {derivative[0]} needs the name of a calculation",
             hint=f"attncalc {verb} {derivative[0]} attention{ending}; attncalc list names them all",
         )
-    if len(words) == 1 and len(names) != 1:
-        raise unknown(words[0])
     if len(names) != 1:
+        given = amount(len(spoken), "word was", "words were")
         raise OptionError(
-            f"{verb} takes the name of one calculation, but {len(words)} words were given",
-            hint=f"attncalc {verb} attention{ending}, or attncalc {verb} grad attention{ending}",
+            f"{verb} takes the name of one calculation, but {given} given",
+            hint=meant(spoken, verb) or f"attncalc {verb} attention{ending}, or attncalc {verb} grad attention{ending}",
         )
     name = names[0].replace("_", "-")
     name = ALIASES.get(name, (name,))[0]
@@ -150,8 +154,46 @@ def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) 
             f"{verb} is for calculations, and {quoted(name)} is none", hint=f"attncalc {name} --help explains it"
         )
     if name not in TABLE:
-        raise _a_file(words[0], with_file) or _a_mistake(names[0]) or unknown(names[0])
+        fault = _a_file(words[0], with_file) or _a_mistake(names[0]) or unknown(names[0])
+        fault.hint = fault.hint if near(name, TABLE) else meant(spoken, verb) or fault.hint
+        raise fault
     return " ".join([*derivative, name])
+
+
+BACKWARD = ("backprop", "backpropagation", "backward", "derivative", "grad", "gradient", "gradients")
+MOST_MEANT = 3
+
+
+def meant(words: Sequence[str], verb: str) -> str:
+    """A hint for words that are no name: what is called so, else the calculations whose cards tell of all of them."""
+    asked = [word.casefold().replace("_", "-") for word in words]
+    derivative = "jacobian" if "jacobian" in asked else "grad" if {*asked} & {*BACKWARD} else ""
+    others = [word for word in asked if word not in (*BACKWARD, "jacobian", "of", "the")]
+    whole, *single = (ALIASES.get(word, (word,))[0] for word in ("-".join(others), *others))
+    if whole not in TABLE and (mend := near("-".join(asked), TABLE)):
+        return mend
+    usual = ["attention"] if derivative and not others else []
+    if name := next((word for word in (whole, *single, *usual) if word in TABLE), ""):
+        return f"did you mean attncalc {verb} {' '.join(filter(None, (derivative, name)))}?"
+    ranked = {name: rank for name in TABLE if others and (rank := _rank(name, others))}
+    told = sorted(ranked, key=ranked.__getitem__)[:MOST_MEANT]
+    return f"{both(told)} {'tells' if len(told) == 1 else 'tell'} of it: attncalc {verb} {told[0]}" if told else ""
+
+
+def _rank(name: str, words: Sequence[str]) -> int:
+    """1 where operands, options or steps of a calculation are called so, 2 where its words tell of it, else 0."""
+    calculation = load(name)
+    written = write(sample_problem(name))
+    shown = steps(*(written.roots if written.loop is None else written.loop.steps))
+    called = [each.name for each in calculation.operands] + [each.name for each in calculation.options]
+    called += [node.args["name"] for node in shown]
+    prose = [calculation.summary, calculation.doc, *calculation.laws, *(each.help for each in calculation.options)]
+    wanted = {word.removesuffix("s") for part in words for word in part.split("-")}
+    for rank, texts in enumerate((called, [*called, *prose]), 1):
+        found = re.findall(r"[^\W_]+", " ".join([name, *texts]).casefold())
+        if wanted <= {word.removesuffix("s") for word in found}:
+            return rank
+    return 0
 
 
 def _a_file(word: str, mend: str) -> OptionError | None:

@@ -227,6 +227,12 @@ class Arithmetic(NamedTuple):
     ] = None
 
 
+OF_RESULTS = (
+    "plot", "quiet", "show", "cell", "depth", "detail", "expand", "explain", "all",
+    "round", "exact", "symbolic", "accumulate",
+)  # fmt: skip
+"""The options that are nothing to an answer."""
+
 Stored = Annotated[
     str | None,
     option(
@@ -281,7 +287,10 @@ class Tables(NamedTuple):
     delimiter: Annotated[
         str | None, option("Reading", "--delimiter", "MARK", "the character between the cells of a CSV file")
     ] = None
-    decimal: Annotated[str | None, option("Reading", "--decimal", "MARK", "the decimal mark of a CSV file")] = None
+    decimal: Annotated[
+        str | None,
+        option("Reading", "--decimal", "MARK", "the decimal mark of CSV files, and of numbers as they are typed"),
+    ] = None
     header: Annotated[
         bool | None, switch("Reading", "--header/--no-header", "whether the first row of a CSV file is a header")
     ] = None
@@ -365,8 +374,10 @@ def paper(digits: int | None, color: str, where: Target) -> View:
 def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Marking) -> Settings:
     """How to calculate and what to show, or which options clash: told before any file is read."""
     where = target(shown.format, shown.output, TABLE)
-    _must_be_drawable(shown, where, check)
-    _must_have_room(shown, where, check)
+    if check is not None:
+        _must_have_a_place(shown, arithmetic, where)
+    _must_be_drawable(shown, where)
+    _must_have_room(shown, where)
     idle = [f"--{name}" for name, value in zip(marking._fields, marking, strict=True) if value]
     if idle and check is None:
         raise OptionError(f"there is no answer for {both(idle)} to mark", hint="--check ANSWER gives one")
@@ -392,25 +403,31 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
     return Settings(where, view, of_run, adding, rounding, exact, symbolic, shown.expand, shown.explain, dtype)
 
 
-def _must_be_drawable(shown: Shown, where: Target, check: str | None) -> None:
+def _must_have_a_place(shown: Shown, arithmetic: Arithmetic, where: Target) -> None:
+    """Refuse what shows or calculates a result where an answer is marked."""
+    given = shown._asdict() | arithmetic._asdict()
+    picture = [f"-f {where.format}"] if where.format in PICTURES else []
+    for name in [*picture, *(flag(name) for name in OF_RESULTS if given[name] not in (None, False))]:
+        raise OptionError(f"--check marks an answer, and {name} is of a result: give only one of them")
+
+
+def _must_be_drawable(shown: Shown, where: Target) -> None:
     """Refuse a picture on a page that has none."""
-    flag = "--plot" if shown.plot else f"-f {where.format}"
+    by = "--plot" if shown.plot else f"-f {where.format}"
     if not shown.plot and where.format not in PICTURES:
         return
     if where.format not in ("table", "html", *PICTURES):
         mend = "leave out -f, or write a file: -o picture.png or picture.svg"
         raise OptionError(f"--plot draws below a table, but {where.format} has no pictures", hint=mend)
     if shown.cell:
-        raise OptionError(f"--cell shows the arithmetic of an entry and {flag} draws a picture: give only one of them")
-    if check is not None:
-        raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
+        raise OptionError(f"--cell shows the arithmetic of an entry and {by} draws a picture: give only one of them")
 
 
-def _must_have_room(shown: Shown, where: Target, check: str | None) -> None:
+def _must_have_room(shown: Shown, where: Target) -> None:
     """Refuse the arithmetic of entries where there is room for numbers alone, and several steps where for one array."""
     if where.format == "npy" and names(shown.show) and not shown.quiet and shown.get is None:
         raise OptionError("--show picks steps, but npy holds one array", hint="--get NAME is that of one step")
-    if shown.cell and check is None and where.format in NUMBERS:
+    if shown.cell and where.format in NUMBERS:
         mend = f"{either([form for form in FORMATS if form not in NUMBERS])} shows it"
         raise OptionError(f"--cell shows the arithmetic of an entry, but {where.format} holds numbers alone", hint=mend)
 

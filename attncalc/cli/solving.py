@@ -94,7 +94,8 @@ def run(
     settled(shown, arithmetic, check, marking)  # options that clash are told before a file is read
     read = Reading()
     held = load_document(document, read)
-    chosen = settled(shown, _as_saved(arithmetic, held, document, read), check, marking)
+    saved = _as_saved(arithmetic, held, document, read)
+    chosen = settled(shown, saved if check is None else Arithmetic(dtype=saved.dtype), check, marking)
     return _answered(held.problem, held.document, chosen, check, marking, read)
 
 

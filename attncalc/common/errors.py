@@ -105,6 +105,10 @@ def example_of(name: str) -> str:
     return f"attncalc explain {name} says what it takes, with an example"
 
 
+SHORTEST = 4
+"""So many characters of a name tell that it is meant, whatever else it is like: `--temp`."""
+
+
 def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
     """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near.
 
@@ -112,8 +116,9 @@ def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[
     """
     import difflib  # here, where a name was not found, and not at start-up
 
-    spelled = {name.casefold(): (said or {}).get(name, name) for name in known}
-    found = difflib.get_close_matches(str(word).casefold(), spelled, n=3, cutoff=0.6)
+    spelled, given = {name.casefold(): (said or {}).get(name, name) for name in known}, str(word).casefold()
+    begun = sorted((name for name in spelled if len(given) >= SHORTEST and name.startswith(given)), key=len)
+    found = begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=0.6)
     return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}?" if found else ""
 
 

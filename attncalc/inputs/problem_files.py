@@ -69,9 +69,10 @@ def document_of(contents: Contents, reading: Reading) -> Document:
     """The problem or saved result that a file holds."""
     name = calculation_of(contents)
     if name is None:
-        raise InputError(
-            f"{contents.source} does not name its calculation", hint='it has a key like "calculation": "attention"'
-        )
+        mend = 'it has a key like "calculation": "attention"'
+        if "variants" in contents.members:
+            mend = f"it holds the problems of a class: attncalc grade {contents.source} SHEETS marks by them"
+        raise InputError(f"{contents.source} does not name its calculation", hint=mend)
     base, backward = told_apart(name)
     if base not in KNOWN:
         raise InputError(f"{contents.source}: there is no calculation called {quoted(name)}", hint=near(base, KNOWN))

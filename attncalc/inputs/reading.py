@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # few words pick a part
 
 STDIN = "standard input"
 TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
+DECIMAL = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
+"""A comma between two digits."""
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -135,6 +137,15 @@ class Reading:
         own = copy(self)
         own.delimiter = delimiter
         return own
+
+    def typed(self, word: str) -> str:
+        """A word with points where decimal commas were typed; brackets hold numbers as JSON has them."""
+        if self.decimal == "." or word.lstrip()[:1] in ("[", "{"):
+            return word
+        if re.search(r"\d,\d+,\d", word, re.ASCII):
+            fault = f"{quoted(word)} has two decimal commas in a number"
+            raise InputError(fault, hint="with --decimal , blanks part numbers: 1,5 2")
+        return DECIMAL.sub(".", word)
 
     def tell(self, note: str) -> None:
         """Keep a note for the reader, once."""

@@ -345,7 +345,7 @@ def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Table
             reading.tell(
                 f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}"
             )
-        given = read_literal(word, operand.name, operand.kind)
+        given = read_literal(reading.typed(word), operand.name, operand.kind)
         return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
     labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}
@@ -524,6 +524,9 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
     if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=near_files(base))
+    file, _, place = word.partition("[")
+    if is_file(file):
+        return InputError(f"there is no file {shown(word)}", hint=f"did you mean {shown(f'{file}#[{place}')}?")
     labels = [label for table in tables.values() for label in table.labels.get(0, ())]
     kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
     files = _files_beside(base)

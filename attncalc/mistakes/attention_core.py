@@ -414,6 +414,13 @@ CORE = (
         hint="Which matrix is being searched?",
     ),
     wrong(
+        "att-scores-negated",
+        "scores",
+        lambda s: -s.this,
+        says="−Q·Kᵀ",
+        hint="Which key gets the largest weight: the one most like the query, or the one least like it?",
+    ),
+    wrong(
         "att-p-transposed",
         "output heads",
         _columns_mix,

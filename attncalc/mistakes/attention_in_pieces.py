@@ -134,7 +134,7 @@ KV_CACHE = (
         says="new keys in front of the others, new values behind them",
         hint="Do the keys and the values in the cache stand in the same order?",
     ),
-    *_chosen(CORE, "att-linear-norm", "att-exp-unnormalised", "att-no-softmax", "att-k-for-v"),
+    *_chosen(CORE, "att-linear-norm", "att-exp-unnormalised", "att-no-softmax", "att-scores-negated", "att-k-for-v"),
     wrong(
         "kv-bytes-keys-alone",
         "cached_bytes",

@@ -84,6 +84,11 @@ def shortest(number: Any) -> str:
     return text if number.free_symbols else re.sub(r"\b(?:log|E|oo)\b", lambda word: OF_OPERANDS[word[0]], text)
 
 
+def in_marks(*points: float) -> str:
+    """Marks as pages tell them, to two decimals: `4.22 of 8`; documents keep all digits."""
+    return " of ".join(shortest(round(each, 2)) for each in points)
+
+
 def widened(values: Array) -> Array:
     """float16 and float32 as the float64 that is written with the same digits: 0.1 stays 0.1."""
     return values.astype(str).astype(np.float64) if values.dtype in (np.float16, np.float32) else values

@@ -109,9 +109,9 @@ FAULTS = {
         "--cell shows the arithmetic of an entry and --plot draws a picture: give only one of them",
         "",
     ),
-    "softmax 1,2 --plot --check 1,2": ("--check marks an answer and --plot draws a result: give only one of them", ""),
+    "softmax 1,2 --plot --check 1,2": ("--check marks an answer, and --plot is of a result: give only one of them", ""),
     "softmax 1,2 -o x.svg --check 1,2": (
-        "--check marks an answer and -f svg draws a result: give only one of them",
+        "--check marks an answer, and -f svg is of a result: give only one of them",
         "",
     ),
     "softmax 1,2 --check 1,2 -f npy": (

@@ -200,7 +200,7 @@ def test_ids_are_spelled_in_letters_digits_and_dashes() -> None:
 CATALOGUE = """
     att-no-scale att-scale-dk att-scale-dmodel att-scale-dv att-scale-n att-scale-multiplied att-scale-after
     att-softmax-cols att-softmax-all att-linear-norm att-exp-unnormalised att-no-softmax att-softmax-twice
-    att-exp-zero-is-0 att-k-not-transposed att-qk-swapped att-q-for-k att-p-transposed att-k-for-v
+    att-exp-zero-is-0 att-k-not-transposed att-qk-swapped att-q-for-k att-scores-negated att-p-transposed att-k-for-v
 
     mask-missing mask-after-softmax mask-fill-zero mask-additive-01 mask-plus-inf mask-strict mask-transposed
     mask-inverted mask-offset mask-query-rows mask-causal-align mask-added

@@ -219,7 +219,7 @@ THREATS: dict[str, Threat] = {
     "a step by two names": Threat(".json", steps(output=WRONG, result=RIGHT)),
     "broadcast": Threat(".json", steps(output=[[2]]), verdict="wrong"),
     "empty": Threat(".json", steps(output=[]), verdict="wrong"),
-    "no steps": Threat(".json", steps(), verdict="wrong"),
+    "no steps": Threat(".json", steps(), said="answers no step of"),
     "not a number": Threat(".json", steps(output=[["nan", "nan"], ["nan", "nan"]]), verdict="wrong"),
     "infinite": Threat(".json", steps(output=[["inf", "-inf"], [1, 1]]), verdict="wrong"),
     "overflow": Threat(".json", text('{"output": [[1e999, 1], [1, 1]]}')),

@@ -35,6 +35,7 @@ from attncalc.homework.reading.answers import (
     BY_HAND,
     LEAST_DECIMALS,
     LEAST_FIGURES,
+    NOISE,
     Answer,
     as_parts,
     from_parts,
@@ -181,7 +182,9 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
         return f"an entry is not a {'real' if complex_ else 'finite'} number"
     size = largest(expected)
     if answer.dumped:
-        return f"no known mistake gives this{_how_far(answer, expected)}"
+        noise = answer.stored == "float64" and (largest_error(answer, expected) or 0) <= NOISE["float32"] * size
+        of_noise = "; that is float32's noise, and --dtype float32 allows it" if noise else ""
+        return f"no known mistake gives this{_how_far(answer, expected)}{of_noise}"
     even = comes_out(expected, 10.0**-answer.used)
     if possible and even:
         return f"{BY_CHANCE}, with numbers so few and small"

@@ -519,6 +519,10 @@ class Marker:
             asked[key] = self.key.in_numbers(answer, key)
         for key in self.asked.steps or ():
             asked.setdefault(key, nothing(self.key.nodes[key].shape))
+        if not asked:
+            raise InputError(
+                f"{sheet.source or 'the sheet'} answers no step of {self.key.names.problem}", hint=self.key.names.has
+            )
         return asked, notes
 
     def _among_others(self, answer: Answer, step: StepKey) -> Answer:

@@ -11,7 +11,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.lists import headed
-from attncalc.record.numbers import shortest
+from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import MarkedStep
 
 
@@ -30,7 +30,7 @@ class Override(NamedTuple):
         return {"student": self.student, "step": self.step, "from": self.before, "to": self.marks, "why": self.why}
 
     def __str__(self) -> str:
-        was = "" if self.before is None else f" in place of {shortest(self.before)}"
+        was = "" if self.before is None else f" in place of {in_marks(self.before)}"
         return f"{self.student}, {self.step}: {shortest(self.marks)}{was}" + (f": {self.why}" if self.why else "")
 
 

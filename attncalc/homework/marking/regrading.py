@@ -17,7 +17,7 @@ from attncalc.homework.marking.policies import policy_of
 from attncalc.homework.marking.whole_class import Carried, Graded
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
-from attncalc.record.numbers import shortest
+from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import (
     SOUND,
     VERDICTS,
@@ -151,12 +151,12 @@ def _weight(step: str, policy: Policy) -> float:
 
 def changes(before: Sequence[Graded], after: Sequence[Graded]) -> Iterator[Change]:
     """The students whose marks are others in the second class than in the first."""
-    was, now = ({one.student: one for one in graded} for graded in (before, after))
+    was, now = ({one.student: _marks(one.marked) for one in graded} for graded in (before, after))
     for student in {**was, **now}:
-        old, new = (_marks(found[student].marked if student in found else None) for found in (was, now))
+        old, new = (found.get(student, ()) for found in (was, now))
         if old != new:
-            yield Change(student, old, new)
+            yield Change(student, *(in_marks(*marks) or "none" for marks in (old, new)))
 
 
-def _marks(marked: Marked | None) -> str:
-    return "none" if marked is None else f"{shortest(round(marked.score, 6))} of {shortest(round(marked.out_of, 6))}"
+def _marks(marked: Marked | None) -> tuple[float, ...]:
+    return () if marked is None else (marked.score, marked.out_of)

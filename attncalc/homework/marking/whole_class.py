@@ -15,7 +15,7 @@ from attncalc.common.errors import AttncalcError, InputError, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import Sheet
+from attncalc.homework.reading.answers import Sheet, nothing
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, StepNames, from_file, limited
@@ -25,6 +25,7 @@ from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.problem_files import document_of
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import held_in
+from attncalc.record.numbers import in_marks
 from attncalc.record.trace import NOTHING
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, MarkedStep, Policy
 from attncalc.solve.problem import Problem
@@ -42,11 +43,6 @@ class Carried(NamedTuple):
             return "the sheet is of no problem that is known"
         old = " that was replaced" if self.replaced else ""
         return f"the sheet is of the problem of {self.student}{old}, where it earns {self.marks}"
-
-
-def marks_of(marked: Marked) -> str:
-    """`4 of 8`."""
-    return f"{marked.score:g} of {marked.out_of:g}"
 
 
 @dataclass(frozen=True)
@@ -111,6 +107,14 @@ def posed(contents: Contents, reading: Reading) -> Posed:
     several = {one.name: one.held.problem for one in keys.variants if one.name} if keys is not None else {}
     parts = {name: Key(problem).names for name, problem in several.items()}
     return Posed(tree, held.problem, asked, keys, names, parts)
+
+
+def refuse_misspelt(policy: Policy, task: Posed) -> None:
+    """Raise where a policy has points for what is no step of any problem."""
+    known = [task.names, *task.parts.values()]
+    for name in policy.points:
+        for names in [each for each in known if each.meant(name)] or known[:1]:
+            names.find(name)
 
 
 def grade(problem: Problem, found: Sequence[Submission], reading: Reading, settings: Settings) -> list[Graded]:
@@ -188,7 +192,7 @@ class _ByOwn:
             return replace(graded, carried=Carried(""))
         there = self.marker(meant[0]).mark(sheet)
         is_old = any(one is meant[0] for one in self.keys.replaced)
-        return replace(graded, carried=Carried(meant[0].student, marks_of(there), is_old))
+        return replace(graded, carried=Carried(meant[0].student, in_marks(there.score, there.out_of), is_old))
 
     def _called(self, problem: str, student: str) -> list[Variant]:
         """The problem of that name of a student's several."""
@@ -228,7 +232,9 @@ class _ByOwn:
 
     def blank(self, own: Variant, student: str) -> Graded:
         """What a sheet earns that was not handed in."""
-        return self._graded(own, student, self.marker(own).mark(Sheet({})))
+        marker = self.marker(own)
+        unanswered = {} if marker.asked.steps else {"": nothing((0,))}
+        return self._graded(own, student, marker.mark(Sheet(unanswered)))
 
     def _graded(self, own: Variant, student: str, marked: Marked) -> Graded:
         """A sheet of one of the problems, with the points of that."""
@@ -280,7 +286,8 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
 
 
 def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
-    return Marker(key, policy=how.policy, reveal=how.reveal, dtype=how.dtype, asked=asked)
+    own = {name: weight for name, weight in how.policy.points.items() if key.names.meant(name)}
+    return Marker(key, policy=replace(how.policy, points=own), reveal=how.reveal, dtype=how.dtype, asked=asked)
 
 
 def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) -> Graded:

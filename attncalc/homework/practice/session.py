@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from attncalc.common.errors import AttncalcError, amount, both, listed
+from attncalc.common.errors import AttncalcError, amount, both, listed, near
 from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
 from attncalc.homework.practice.questions import Why, largest, place, why
 from attncalc.homework.quiz.worksheets import DECIMALS, about, given
 from attncalc.homework.reading.sheets import read_sheet, spelled
 from attncalc.inputs.reading import Reading
-from attncalc.record.numbers import shortest
+from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, USUAL_POLICY, Finding
 from attncalc.render.page import Block, Heading, Paragraph, Part, Point, Points
 
@@ -179,8 +179,7 @@ class Session:
         """The marks of the problem, where a policy says what answers earn."""
         if self.posed.policy == USUAL_POLICY:
             return []
-        found, out_of = map(shortest, self.posed.marks)
-        return [Paragraph(f"It earns {found} of {out_of}.")]
+        return [Paragraph(f"It earns {in_marks(*self.posed.marks)}.")]
 
     def _count(self) -> None:
         """Count the problem that is done."""
@@ -243,7 +242,8 @@ class Session:
                 self.said = json.dumps({name or task.name: one.text.tolist() for name, one in sheet.steps.items()})
         except AttncalcError as fault:
             said = f"That cannot be read, and counts for nothing: {fault.message}."
-            return [*found, Paragraph(" ".join(filter(None, [said, fault.hint])))]
+            word = (near(text, WORDS) or "help tells what can be said") if text.isalpha() else ""
+            return [*found, Paragraph(" ".join(filter(None, [said, word or fault.hint])))]
         self.latest = next(iter((*finding.mistakes, *finding.perhaps)), self.latest)
         return [*found, *self._told(task, finding)]
 

@@ -118,6 +118,11 @@ def _place(heading: str) -> tuple[str, At]:
     return (match[1], tuple(map(int, match[2].split()))) if match else (heading, ())
 
 
+def students_in(head: Sequence[str]) -> list[int]:
+    """The columns that make up the names of students, of any list; none where no heading says so."""
+    return _students({i: _words(cell) for i, cell in enumerate(head)})
+
+
 def _students(words: Mapping[int, Sequence[str]]) -> list[int]:
     """The columns that say whose a row is: one, or those that make up a name; none where no heading says so."""
     for i, said in words.items():

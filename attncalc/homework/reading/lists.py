@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
+from attncalc.homework.reading.headings import students_in
 from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
 from attncalc.inputs.reading import Reading
@@ -62,17 +63,18 @@ def headed(path: str) -> Headed:
 
 
 def roster(path: str) -> list[str]:
-    """The students of a roster, in its order: its column `student`."""
+    """The students of a roster, in its order, by the columns that a class list has for them."""
     found = headed(path)
+    columns = students_in(found.head) or [found.column("student")]
     lines: dict[str, int] = {}
     students: list[str] = []
-    for line, (name,) in found.cells("student"):
-        student = visible(name.strip(), LONGEST_NAME)
+    for row in found.rows:
+        student = visible(" ".join(filter(None, (meant(row.cells[i]).strip() for i in columns))), LONGEST_NAME)
         if alike(student) in lines:
             before = lines[alike(student)]
-            raise InputError(f"{found.source}:{line}: {quoted(student)} stands in line {before} already")
+            raise InputError(f"{found.source}:{row.line}: {quoted(student)} stands in line {before} already")
         if student:
-            lines[alike(student)] = line
+            lines[alike(student)] = row.line
             students.append(student)
     if not students:
         raise InputError(f"{found.source} names no student", hint="the names stand below the word student, one a line")

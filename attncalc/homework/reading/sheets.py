@@ -173,7 +173,7 @@ OF_DOCUMENTS = (
     "lesson",
 )  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
-"""What only the key's owner may say."""
+"""What only the key's owner may say; where a list stands under such a word, it may be meant as a step."""
 _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
 _OF_NUMBERS = re.compile(r'[-+−\d√./*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s%sqrtpiej]+', re.ASCII)
@@ -182,7 +182,7 @@ _OF_NUMBERS = re.compile(r'[-+−\d√./*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s%
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, JSON or numbers."""
-    word = answers.respelled(word) if _OF_NUMBERS.fullmatch(word) else word
+    word = answers.respelled(reading.typed(word)) if _OF_NUMBERS.fullmatch(word) else word
     typed = literal(word, ANSWER.name)
     found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
     if found is None and typed is not None:
@@ -253,7 +253,7 @@ def from_tree(tree: Any, source: str) -> Sheet:
         steps = {"": tree.get("result")}
         others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
     else:
-        others = [name for name in tree if name in NO_EFFECT]
+        others = [name for name, value in tree.items() if name in NO_EFFECT and not isinstance(value, list)]
         steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
     refuse_many(len(steps), source)
     single = _single_entries(steps, source)

@@ -12,7 +12,7 @@ from attncalc.common.errors import amount
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.regrading import remarked
 from attncalc.homework.marking.whole_class import Graded
-from attncalc.record.numbers import format_number, shortest
+from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.verdicts import CELLS, FOLLOWING, MARKS, SOUND, UNEXPLAINED, Marked, MarkedStep, Policy, earned
 from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
 
@@ -148,7 +148,7 @@ def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
     known = others(policy)
     words = [name.partition(" ")[2] for name in known]
     rows = [
-        Row((cost.name, str(cost.sheets), shortest(cost.lost), *map(_percent, (cost.share, *cost.otherwise))))
+        Row((cost.name, str(cost.sheets), in_marks(cost.lost), *map(_percent, (cost.share, *cost.otherwise))))
         for cost in costs(graded, policy)
     ]
     head = ("mistake", "sheets", "lost", "share", *words)
@@ -162,7 +162,7 @@ def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
     whole = Rows("each policy", ("policy", "reached", "changed"), tuple(compared))
     yield Part("section", Heading("By other policies"), (whole, Paragraph(CHANGED, "about")))
     doubts = [
-        Row((each.student, each.step, f"{each.verdict}, {shortest(each.marks)}", shortest(each.otherwise), each.why))
+        Row((each.student, each.step, f"{each.verdict}, {in_marks(each.marks)}", in_marks(each.otherwise), each.why))
         for each in close(graded, policy)
     ]
     table = Rows("each judgement", ("student", "step", "judged", "else", "why"), tuple(doubts), code=frozenset({1}))

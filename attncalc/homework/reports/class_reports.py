@@ -18,7 +18,7 @@ from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.audit import audit, document
 from attncalc.homework.reports.items import analysis, items, made, step_names, variants
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
-from attncalc.record.numbers import shortest
+from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, Marked, MarkedStep, Policy
 from attncalc.render import PAGES, View
 from attncalc.render import SUFFIXES as ALL
@@ -98,7 +98,7 @@ def verdict(one: Graded) -> str:
 
 def score(one: Graded) -> str:
     """`4 of 8`, nothing for a sheet that could not be read."""
-    return "" if one.marked is None else f"{shortest(one.marked.score)} of {shortest(one.marked.out_of)}"
+    return "" if one.marked is None else in_marks(one.marked.score, one.marked.out_of)
 
 
 def why(one: Graded) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from attncalc.calculations import WHOLE
 from attncalc.common.errors import amount, visible
 from attncalc.common.system import loaded
-from attncalc.record.numbers import format_number, shortest
+from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.trace import Trace
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, USUAL_POLICY, Marked, MarkedStep, Wrong
 from attncalc.render import View, pages_and
@@ -74,7 +74,7 @@ def verdicts(marked: Marked) -> list[Verdict]:
 def summary(marked: Marked) -> str:
     """The verdict in a line: `wrong: 4 of 8 marks; first wrong at weights`."""
     where = f"; first wrong at {marked.first_wrong}" if marked.first_wrong else ""
-    return f"{marked.verdict}: {shortest(marked.score)} of {amount(shortest(marked.out_of), 'mark')}{where}"
+    return f"{marked.verdict}: {in_marks(marked.score)} of {amount(in_marks(marked.out_of), 'mark')}{where}"
 
 
 def blame(step: MarkedStep) -> str:
@@ -91,7 +91,7 @@ def marks(step: MarkedStep) -> str:
     """`1 of 2`."""
     if not step.asked:
         return "not asked for"
-    return f"{shortest(step.score)} of {shortest(step.out_of)}"
+    return in_marks(step.score, step.out_of)
 
 
 def places(wrong: Wrong, shape: Sequence[int]) -> str:

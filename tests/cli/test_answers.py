@@ -1,0 +1,198 @@
+"""Calls that mark answers: what answers nothing, what is nothing to an answer, and hints that lead on."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Run
+from rows import rows
+
+from attncalc.calculations import TABLE
+from attncalc.cli.settings import OF_RESULTS, Arithmetic, Shown
+from attncalc.common.errors import flag
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.reading.sheets import from_tree, spelled
+from attncalc.inputs.problem_files import sample_problem
+
+INPUTS = {"q": [[1, 0, 1], [0, 1, 1]], "k": [[1, 1, 0], [1, 0, 1]], "v": [[2, 0, 1], [1, 1, 0]]}
+PROBLEM = {"attncalc": 1, "calculation": "attention", "inputs": INPUTS}
+RIGHT = "1.3595 0.6405 0.3595; 1.5 0.5 0.5"
+STEPS = "\nhint: it has scores, scaled, weights, output\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("problem.json").write_text(json.dumps(PROBLEM))
+    Path("class").mkdir()
+    Path("class/ann.json").write_text(json.dumps({"student": "Ann", "output": [[1.36, 0.64, 0.36], [1.5, 0.5, 0.5]]}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ('{"score": [[1, 2], [1, 1]]}', 'attention has no step "score"\nhint: did you mean scores?\n'),
+        ('{"scroes": 1}', 'attention has no step "scroes"\nhint: did you mean scores?\n'),
+        ('{"score": 3}', "the sheet answers no step of attention" + STEPS),
+        ("{}", "the sheet answers no step of attention" + STEPS),
+        ('{"steps": {}}', "the sheet answers no step of attention" + STEPS),
+        ('{"steps": [{"name": "scores"}]}', "the sheet answers no step of attention" + STEPS),
+        ('{"student": "Bob", "notes": "none"}', "the sheet answers no step of attention" + STEPS),
+    ],
+)
+def test_what_answers_no_step_is_no_answer(run: Run, answer: str, told: str) -> None:
+    done = run("run", "problem.json", "--check", answer)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"Error: {told}")
+    Path("class/bob.json").write_text(answer)
+    marked = run("grade", "problem.json", "class", "-f", "json")
+    fault = told.split("\n", maxsplit=1)[0].replace("the sheet", "class/bob.json")
+    assert [one.get("error", "") for one in json.loads(marked.stdout)["students"]] == ["", fault]
+
+
+def test_a_blank_sheet_of_what_is_asked_for_earns_nothing(run: Run) -> None:
+    Path("problem.json").write_text(json.dumps({**PROBLEM, "ask": ["weights", "output"]}))
+    assert "0 of 4 marks" in run("run", "problem.json", "--check", "{}").stdout
+
+
+@rows("name", TABLE)
+def test_every_step_can_stand_on_a_sheet_by_its_name(name: str) -> None:
+    for step in Key(sample_problem(name)).names.order:
+        assert spelled(step) in from_tree({spelled(step): [1.0], "student": "Ann"}, "").steps
+
+
+@pytest.mark.parametrize(
+    ("words", "commas"),
+    [
+        (["softmax", "1.5 0", "--check"], "0,8176 0,1824"),
+        (["softmax", "1.5 0", "--check"], "0,8176, 0,1824"),
+        (["attention", "problem.json", "--check"], RIGHT.replace(".", ",")),
+        (["norm"], "1,5 2"),
+        (["norm"], "-1,5 2,5e-1"),
+    ],
+)
+def test_what_is_typed_may_have_decimal_commas(run: Run, words: list[str], commas: str) -> None:
+    points = commas.replace(", ", " ").replace(",", ".")
+    done = run(*words, commas, "--decimal", ",", "-f", "plain")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run(*words, points, "-f", "plain").stdout
+    refused = run(*words, "1,2,3", "--decimal", ",")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith('Error: "1,2,3" has two decimal commas in a number\nhint: with --decimal ,')
+
+
+VALUES = {
+    "show": "output", "cell": "output[0,0]", "depth": "1", "detail": "full", "round": "2", "accumulate": "float32",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_RESULTS)
+def test_what_is_of_results_is_nothing_to_an_answer(run: Run, name: str) -> None:
+    option = [flag(name), *([VALUES[name]] if name in VALUES else [])]
+    done = run("attention", "problem.json", "--check", RIGHT, *option)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Error: --check marks an answer, and {flag(name)} is of a result: give only one of them\n"
+
+
+def test_every_other_option_has_its_part_in_marking() -> None:
+    """Where it goes, as what, in which colours and decimals, of which step, and in which type it was stored."""
+    others = {*Shown._fields, *Arithmetic._fields} - {*OF_RESULTS}
+    assert others == {"format", "output", "get", "digits", "color", "standalone", "dtype"}
+
+
+def test_how_a_saved_result_was_carried_out_is_no_obstacle_to_marking(run: Run) -> None:
+    Path("saved.json").write_text(run("run", "problem.json", "--round", "2", "-f", "json").stdout)
+    assert run("run", "saved.json", "--check", RIGHT).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "calculation"),
+    [("--causal", "attention"), ("--no-causal", "attention"), ("--causal", "grad attention")],
+)
+def test_run_says_where_an_option_of_a_calculation_belongs(run: Run, option: str, calculation: str) -> None:
+    Path("problem.json").write_text(json.dumps({**PROBLEM, "calculation": calculation}))
+    done = run("run", "problem.json", option)
+    assert (done.returncode, done.stdout) == (2, "")
+    _, mend = done.stderr.split("attncalc run has no option")[1].split(": attncalc ")
+    assert mend == f"{calculation} problem.json {option}\n"
+    assert run(*shlex.split(mend)).returncode == 0
+
+
+@pytest.mark.parametrize("sheets", ["class", "class/", "class/ann.json"])
+def test_a_key_behind_its_sheets_is_told(run: Run, sheets: str) -> None:
+    done = run("grade", sheets, "problem.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"hint: the key comes before the sheets: attncalc grade problem.json {sheets}\n" in done.stderr
+    assert run("grade", "problem.json", sheets).returncode == 0
+    assert "comes before" not in run("grade", "none.json", "problem.json").stderr
+
+
+@pytest.mark.parametrize(
+    "roster", ["student\nAnn Lee\n", "Name;Mark\nAnn Lee;\n", "First name,Last name,id\nAnn,Lee,7\n"]
+)
+def test_a_roster_has_its_names_where_a_class_list_has_them(run: Run, roster: str) -> None:
+    Path("roster.csv").write_text(roster)
+    assert run("quiz", "softmax", "--roster", "roster.csv", "--seed", "1", "-o", "quiz").returncode == 0
+    assert [one["student"] for one in json.loads(Path("quiz/keys.json").read_text())["variants"]] == ["Ann Lee"]
+    for words in (["run", "quiz/keys.json"], ["check", "1,2", "quiz/keys.json"]):
+        done = run(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "hint: it holds the problems of a class: attncalc grade quiz/keys.json SHEETS" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["problem.json", "key.json"])
+def test_what_stands_beside_the_key_is_no_sheet(run: Run, key: str) -> None:
+    run("quiz", "softmax", "--seed", "1", "-o", "quiz")
+    marked = run("grade", f"quiz/{key}", "quiz", "-f", "json")
+    assert [one["student"] for one in json.loads(marked.stdout)["students"]] == ["quiz"]
+
+
+def test_a_sample_that_is_a_folder_is_written_as_one(run: Run, samples: Path) -> None:
+    asked = run("sample", "tiny-llama")
+    assert (asked.returncode, asked.stdout) == (2, "")
+    words = asked.stderr.split("hint: attncalc ")[1].split(" writes it")[0]
+    assert run(*words.split()).returncode == 0
+    written, own = (
+        {each.name: each.read_bytes() for each in at.iterdir()} for at in (Path("tiny-llama"), samples / "tiny-llama")
+    )
+    assert written == own
+    assert run("model", "tiny-llama", "3,1,4", "-q").returncode == 0
+
+
+def test_the_noise_of_a_narrower_type_is_told(run: Run) -> None:
+    """NumPy's root of a whole number is of 64 bits, and what it divides is so from there on."""
+    random = np.random.default_rng(0)
+    q, k, v = (random.normal(size=(2, 4, 5, 8)).astype(np.float32) for _ in range(3))
+    for name, value in {"q": q, "k": k, "v": v}.items():
+        np.save(f"{name}.npy", value)
+    shares = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(8))
+    np.save("out.npy", shares / shares.sum(-1, keepdims=True) @ v)
+    words = ("attention", "q.npy", "k.npy", "v.npy", "--check", "out.npy")
+    done = run(*words)
+    assert "that is float32's noise, and --dtype float32 allows it" in " ".join(done.stdout.split())
+    assert run(*words, "--dtype", "float32").returncode == 0
+    np.save("out.npy", 1.001 * np.load("out.npy"))
+    assert "noise" not in run(*words).stdout
+
+
+def test_a_step_that_no_problem_has_is_told_before_any_sheet_is_marked(run: Run) -> None:
+    Path("roster.csv").write_text("student\nAnn\nBob\n")
+    run("quiz", "attention", "--roster", "roster.csv", "--seed", "3", "-o", "quiz")
+    Path("policy.toml").write_text("[points]\nscroes = 2\n")
+    done = run("grade", "quiz/keys.json", "quiz", "--policy", "policy.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == 'Error: attention has no step "scroes"\nhint: did you mean scores?\n'
+    assert run("grade", "quiz/keys.json", "quiz", "--points", "scores=2").returncode == 1
+
+
+def test_pages_tell_marks_to_two_decimals_and_documents_all_of_them(run: Run) -> None:
+    words = ("grade", "problem.json", "class", "--points", "output=2.1111111")
+    assert "4.22 of 4.22" in run(*words).stdout
+    assert json.loads(run(*words, "-f", "json").stdout)["students"][0]["score"] == 4.222222
+    checked = run("run", "problem.json", "--check", RIGHT, "--points", "output=2.1111111").stdout
+    assert "right  4.22 of 4.22" in checked
+    assert "right: 4.22 of 4.22 marks" in checked
