@@ -25,7 +25,7 @@ from attncalc.render.page import Formula, Page, Paragraph, Part, Place, Table, l
 from attncalc.solve.solver import solve
 
 SAMPLE = "attention-two-tokens"
-ASKED = (f"attncalc attention {SAMPLE}.json", '--check "1.269 0.731 0.269; 1.5 0.5 0.5"')
+ASKED = (f"attncalc attention {SAMPLE}.json", '--check "1.269 0.731 0.269; 1.5 0.5 0.5" --hints rule')
 OPENED = f"attncalc attention {SAMPLE}.json -o attention.html"
 ROWS = (("scores", "scaled", "weights"), ("v", "output"))
 """The values of the page that are drawn, by their names."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attncalc.common.errors import AttncalcError, InputError, OptionError, either, near, quoted
-from attncalc.common.numerals import Answers
+from attncalc.common.numerals import QUESTION, Answers
 from attncalc.common.system import NamedTuple, exists, is_file, shown
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
@@ -86,10 +86,11 @@ class Grades:
             raise OptionError(f"a class has no report in the format {quoted(format)}", hint=near(format, REPORTS))
         return report(self.sheets, format, None, Account(self.policy, self.log, audit))
 
-    def feedback(self, student: str, format: str = "html", *, visibility: str = VISIBLE) -> str:
+    def feedback(self, student: str, format: str = "html", *, visibility: str = VISIBLE, hints: str = QUESTION) -> str:
         """The page of a student, with nobody else's: html, markdown or text.
 
-        `gradescope` is their results.json, and `visibility` when it is shown there: visible, hidden, after_due_date,
+        `hints` say how much it tells: where it is wrong (none), also a question, also the mistake (rule). `gradescope`
+        is their results.json, and `visibility` when it is shown there: visible, hidden, after_due_date,
         after_published.
         """
         own = [one for one in self.sheets if alike(one.student) == alike(student)]
@@ -97,12 +98,13 @@ class Grades:
             raise self._missing(student)
         if visibility not in VISIBILITIES:
             raise OptionError(f"visibility must be {either(VISIBILITIES)}, not {quoted(visibility)}")
+        how = Account(self.policy, self.log, visibility=visibility, hints=hints)
         if format == "gradescope":
-            return gradescope(own[0], visibility, own[1:])
+            return gradescope(own[0], how, own[1:])
         if format not in FORMATS:
             raise OptionError(f"feedback has no format {quoted(format)}", hint=near(format, FORMATS))
         form = "table" if format == "text" else format
-        return str(write(feedback_page(own[0], Account(self.policy, self.log)), form, View(width=TEXT_COLUMNS)))
+        return str(write(feedback_page(own[0], how), form, View(width=TEXT_COLUMNS)))
 
     def by(self, policy: Policy) -> Grades:
         """The same class with marks by another policy, found from the verdicts."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from attncalc.common.errors import AttncalcError, OptionError, either, quoted, visible
-from attncalc.common.numerals import STORED, Answers
+from attncalc.common.numerals import RULE, STORED, Answers
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking.marker import Marker
+from attncalc.homework.marking.marker import Marker, usual_hints
 from attncalc.homework.reading.sheets import from_python
 from attncalc.homework.reports.marked_sheets import blame
 from attncalc.record.trace import Trace
@@ -24,9 +24,10 @@ def check_answer(
     rtol: float | None = None,
     atol: float | None = None,
     dtype: str | None = None,
+    hints: str | None = None,
 ) -> Marked:
     """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
-    return _marked(problem, answer, _exactness(rtol, atol, dtype), reveal=reveal)
+    return _marked(problem, answer, _exactness(rtol, atol, dtype), reveal=reveal, hints=hints)
 
 
 def assert_close(
@@ -92,11 +93,13 @@ def _exactness(rtol: float | None, atol: float | None, dtype: str | None) -> _Ex
     return _Exactness(Policy(rtol=rtol, atol=atol), dtype)
 
 
-def _marked(problem: Problem, answer: Answers, exactness: _Exactness, *, reveal: bool = False) -> Marked:
+def _marked(
+    problem: Problem, answer: Answers, exactness: _Exactness, *, reveal: bool = False, hints: str | None = RULE
+) -> Marked:
     key = Key(problem)
-    return Marker(key, policy=exactness.policy, reveal=reveal, dtype=exactness.dtype).mark(
-        from_python(answer, key.room)
-    )
+    sheet = from_python(answer, key.room)
+    marked = Marker(key, policy=exactness.policy, reveal=reveal, dtype=exactness.dtype).mark(sheet)
+    return marked.told(hints or usual_hints(problem, sheet))
 
 
 def blamed(marked: Marked) -> str:

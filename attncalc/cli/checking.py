@@ -26,7 +26,7 @@ from attncalc.cli.settings import (
 from attncalc.common.errors import AttncalcError, InputError, OptionError, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking.marker import Marker, disagreeing
+from attncalc.homework.marking.marker import Marker, disagreeing, usual_hints
 from attncalc.homework.reading.answers import ANSWER, Answer, Sheet
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
@@ -54,7 +54,7 @@ def check(
     color: Colour = "auto",
     dtype: Stored = None,
 ) -> int:
-    """Checks an answer to a problem, and names the mistake that explains a wrong one.
+    """Checks an answer to a problem, and finds the mistake that explains a wrong one.
 
     ANSWER is a sheet of steps, or just the result; DOCUMENT is a problem or a saved result, which is computed again.
     The exit status is 0 if the answer is right, 1 if it is wrong.
@@ -106,7 +106,7 @@ def check_and_show(
             dtype=stored_as,
             asked=_asked(stored, key),
         )
-        marked = marker.mark(sheet)
+        marked = marker.mark(sheet).told(marking.hints or usual_hints(problem, sheet))
     if where.path:
         out.refuse_unwritable(where.path, [*read.opened, *own.opened])
     if problem.calculation.name in WHOLE and TABLE[where.format].opens:

@@ -243,7 +243,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "grad": ("", "The backward pass of any calculation, step by step."),
     "jacobian": ("", "How each entry of a result changes with each entry of an operand."),
     "explain": ("reference:explain", "The reference card of a calculation: all there is to know about it."),
-    "check": ("checking:check", "Check an answer to a problem, and name the mistake behind a wrong one."),
+    "check": ("checking:check", "Check an answer to a problem, and find the mistake behind a wrong one."),
     "compare": ("comparing:compare", "Compare two dumps of arrays, and name the first array that diverges."),
     "grade": ("grade:grade", "Mark many answer sheets against one key."),
     "quiz": ("quizzes:quiz", "A new problem with friendly numbers, blank answer sheets and the key."),

@@ -189,6 +189,8 @@ def grade(
         report = out.format_of(Path(output), SUFFIXES)
     if platform.visibility is not None and report != "gradescope":
         raise OptionError("--visibility is of Gradescope's reports", hint="-f gradescope makes one")
+    if marking.hints is not None and back.feedback is None and report != "gradescope":
+        raise OptionError("--hints says how much students are told, and nothing is for them", hint="--feedback DIR")
     by, before, printing = policy(marking), None, printed.printing
     if again.regrade is not None:
         before = read_report(again.regrade)
@@ -222,9 +224,9 @@ def grade(
     graded, log = _settled(graded, several, before, again, back, read)
     if again.dry_run:
         return 0
-    account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE)
+    account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE, marking.hints)
     if report == "gradescope" and many > 1:
-        _write_each(graded, Path(output or ""), files, ".json", lambda each: gradescope(each, account.visibility))
+        _write_each(graded, Path(output or ""), files, ".json", lambda each: gradescope(each, account))
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
         out.deliver(page(graded, report, view, account), path)

@@ -17,8 +17,9 @@ from attncalc.cli.checking import from_zero
 from attncalc.cli.lists import listed_page
 from attncalc.cli.quizzes import Drawing, may_be_document, own_but, sizes_of, wanted_by
 from attncalc.cli.reference import named
-from attncalc.cli.settings import Colour, names, option, switch, whole_to
+from attncalc.cli.settings import Colour, names, one_of, option, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
+from attncalc.common.numerals import HINTS, QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
 from attncalc.homework.diagnosis.key import Key
@@ -51,6 +52,17 @@ class Asked(NamedTuple):
     show_steps: Annotated[
         list[str] | None, option("Problem", "--show-steps", "STEP,…", "steps that are told with their values")
     ] = None
+    hints: Annotated[
+        str,
+        option(
+            "Problem",
+            "--hints",
+            "|".join(HINTS),
+            f"tell of an answer where it is wrong, also a question, or also the mistake ({QUESTION})",
+            choices=HINTS,
+            check=one_of(HINTS),
+        ),
+    ] = QUESTION
 
 
 class Earning(NamedTuple):
@@ -115,7 +127,8 @@ def practice(
         _show(list(listed_page({heading: rows for heading, rows in known.items() if rows}).blocks), view)
         return 0
     path = None if save is None else _save_file(save)
-    how = {"fade": fade, "whys": why, "predict": predict}
+    how: dict[str, Any] = {"fade": fade, "whys": why, "predict": predict}
+    how |= {} if asking.hints == QUESTION else {"hints": asking.hints}
     session = _session(calculation, drawing, asking, own, earning.by, path, how)
     _show(session.begin() if not session.said else session.again(), view)
     while not session.ended:
@@ -181,7 +194,7 @@ def _session(
     options: Mapping[str, Any],
     policy: Policy,
     path: Path | None,
-    how: Mapping[str, bool],
+    how: Mapping[str, Any],
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
     seed, sizes, level = drawing.seed, sizes_of(drawing.size), drawing.level
@@ -259,7 +272,7 @@ def _like(held: Document) -> Wanted:
     return Wanted(dict(held.problem.options), given=given, backward=held.problem.backward)
 
 
-def _heard(draw: Draw, kept: Sequence[Mapping[str, Any]], head: Mapping[str, Any], how: Mapping[str, bool]) -> Session:
+def _heard(draw: Draw, kept: Sequence[Mapping[str, Any]], head: Mapping[str, Any], how: Mapping[str, Any]) -> Session:
     """A session in which what was said earlier is said again."""
     session, ours = Session(draw, **how), False
     for line in kept:

@@ -12,7 +12,18 @@ from attncalc.calculations import DERIVATIVES, default_word, load, shape_words, 
 from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
-from attncalc.common.numerals import ACCUMULATED, DTYPES, LAYOUTS, MOST_ROUNDING, NARROW, STORED, must_agree
+from attncalc.common.numerals import (
+    ACCUMULATED,
+    DTYPES,
+    HINTS,
+    LAYOUTS,
+    MOST_ROUNDING,
+    NARROW,
+    QUESTION,
+    RULE,
+    STORED,
+    must_agree,
+)
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
 
@@ -120,7 +131,7 @@ Check = Annotated[
         "Checking",
         "--check",
         "ANSWER",
-        "check an answer (a sheet of steps, or just the result) and name the mistake behind a wrong one",
+        "check an answer (a sheet of steps, or just the result) and find the mistake behind a wrong one",
     ),
 ]
 
@@ -250,6 +261,17 @@ class Marking(NamedTuple):
     """How an answer is marked."""
 
     reveal: Annotated[bool, switch("Checking", "--reveal", "also show the right values")] = False
+    hints: Annotated[
+        str | None,
+        option(
+            "Checking",
+            "--hints",
+            "|".join(HINTS),
+            f"tell where it is wrong, also a question, or also the mistake ({QUESTION}; of arrays in files {RULE})",
+            choices=HINTS,
+            check=one_of(HINTS),
+        ),
+    ] = None
     policy: Annotated[
         str | None, option("Checking", "--policy", "FILE", "what answers earn (policy.toml); options overrule it")
     ] = None

@@ -73,6 +73,8 @@ def must_agree(dtype: str, accumulate: str | None, round_to: int | None) -> None
 
 LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
 """The orders in which batches, heads, tokens and their channels lie; calculations have heads in front of tokens."""
+HINTS = (_, QUESTION, RULE) = ("none", "question", "rule")
+"""How much is told of what is wrong: where it is, also a question that leads on, also the mistake."""
 
 MOST_ROUNDING = 15
 """So many decimals a step may be rounded to; float64 has no more."""

@@ -150,8 +150,8 @@ class MarkedStepDocument(TypedDict):
     verdict: str
     kind: str | None
     mistake: str | None
-    mistakes: list[str]
-    also: list[str]
+    mistakes: list[str] | None  # null where the mistake is not told
+    also: list[str] | None
     hint: str | None
     separate: dict[str, Json] | None
     cells: list[list[int]]

@@ -455,13 +455,17 @@ class Trace:
         rtol: float | None = None,
         atol: float | None = None,
         dtype: str | None = None,
+        hints: str | None = None,
     ) -> Marked:
         """An answer, marked, with the mistake behind what is wrong: the result, steps with their values, or a sheet.
 
         What comes back is true if the answer counts as right. How many digits an answer has says how exact it must be,
         if no `rtol` or `atol` is given; `dtype` says in which type a machine has stored it.
+        `hints` say how much documents and pages of it tell: where it is wrong (none), also a question, also the
+        mistake (rule); if nobody says so, all of arrays, and of what a hand has written a question.
         """
-        marked: Marked = api("check")(self.problem, answer, reveal=reveal, rtol=rtol, atol=atol, dtype=dtype)
+        exactness = {"rtol": rtol, "atol": atol, "dtype": dtype}
+        marked: Marked = api("check")(self.problem, answer, reveal=reveal, hints=hints, **exactness)
         return marked
 
     def to_dict(self) -> Document:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from attncalc.common.errors import OptionError, either, near, quoted, visible
+from attncalc.common.numerals import HINTS, QUESTION, RULE
 from attncalc.common.system import NamedTuple, loaded
 
 if TYPE_CHECKING:  # types of a document, which no marking needs
@@ -172,16 +173,22 @@ class MarkedStep:
         """A question that leads on and gives nothing away."""
         return self.finding.hint or None
 
-    def to_dict(self, *, reveal: bool) -> MarkedStepDocument:
-        """The step as JSON has it; the answer is in it only if it may be revealed."""
-        found, wrong = self.finding, self.finding.wrong
+    def told(self, hints: str) -> MarkedStep:
+        """The step without the mistake behind it, and without the question unless that is told."""
+        found = self.finding
+        asked = found.hint if hints == QUESTION or found.stopped else ""
+        return replace(self, finding=replace(found, mistakes=(), also=(), says="", separate=None, hint=asked))
+
+    def to_dict(self, *, reveal: bool, hints: str = RULE) -> MarkedStepDocument:
+        """The step as JSON has it; the answer is in it only if it may be revealed, the mistake only if it is told."""
+        found, wrong, all_told = self.finding, self.finding.wrong, reveal or hints == RULE
         document: MarkedStepDocument = {
             "name": self.name,
             "verdict": self.verdict,
             "kind": found.kind,
             "mistake": self.mistake,
-            "mistakes": list(found.mistakes),
-            "also": list(found.also),
+            "mistakes": list(found.mistakes) if all_told else None,
+            "also": list(found.also) if all_told else None,
             "hint": self.hint,
             "separate": found.separate,
             "cells": [list(cell) for cell in wrong.cells],
@@ -218,6 +225,7 @@ class Marked:
     source: str = ""
     reveal: bool = field(default=False, repr=False)
     policy: Policy = USUAL_POLICY
+    hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is told of what is wrong
 
     @property
     def verdict(self) -> str:
@@ -266,6 +274,19 @@ class Marked:
         """The same, with the answers in it."""
         return replace(self, reveal=True)
 
+    def told(self, hints: str) -> Marked:
+        """The same, of which documents and pages tell so much as one of HINTS says."""
+        if hints not in HINTS:
+            raise OptionError(f"hints must be {either(HINTS)}, not {quoted(hints)}", hint=near(hints, HINTS))
+        return replace(self, hints=hints)
+
+    @property
+    def shown(self) -> Marked:
+        """The same without what is not told; where answers are revealed, all is told."""
+        if self.reveal or self.hints == RULE:
+            return self
+        return replace(self, steps=tuple(step.told(self.hints) for step in self.steps))
+
     def to_dict(self) -> MarkedDocument:
         """The report as JSON has it; with the policy where that is not the usual one."""
         whole: MarkedDocument = {
@@ -274,7 +295,7 @@ class Marked:
             "score": _tidy(self.score),
             "out_of": _tidy(self.out_of),
             "stopped": self.stopped,
-            "steps": [step.to_dict(reveal=self.reveal) for step in self.steps],
+            "steps": [step.to_dict(reveal=self.reveal, hints=self.hints) for step in self.shown.steps],
         }
         return whole if self.policy == USUAL_POLICY else {**whole, "policy": self.policy.to_dict()}
 

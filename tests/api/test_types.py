@@ -90,7 +90,7 @@ REVEALED = (
     "str",
     "str",
     f"dict[str, {JSON}]",
-    "list[str]",
+    "list[str] | None",
     JSON,
 )
 

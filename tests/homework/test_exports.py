@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import zipfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +17,11 @@ import pytest
 from conftest import Run
 from homework.test_quiz import MADE, made
 
+import attncalc as ac
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.exports import BY_HAND, FIXED, LEFT_OVER
 from attncalc.homework.quiz.handouts import for_platforms
-from attncalc.homework.quiz.platforms import canvas, item, moodle
+from attncalc.homework.quiz.platforms import canvas, item, moodle, package
 from attncalc.homework.quiz.worksheets import DECIMALS
 from attncalc.render.page import Heading, Page, Paragraph
 
@@ -155,6 +158,50 @@ def test_all_formats_hold_the_same_gaps_and_tell_right_from_wrong(name: str) -> 
             accepted = [other for other in answers if abs(answer.value - other.value) <= other.off]
             assert accepted == [answer], "each number is that of one answer"
             assert answer.right or answer.told in hints
+
+
+SCHEMES = os.environ.get("QTI_SCHEMES", "")
+"""A folder with qtiv2p1/imsqti_v2p1.xsd and imscp_v1p1.xsd, as `schemes` of oat-sa/qti-sdk is; none is shipped."""
+
+
+@pytest.fixture(scope="module")
+def faults_of() -> Callable[[bytes], list[str]]:
+    """What the schemas say against a package of QTI; lxml reads them, and nothing of a network."""
+    if not SCHEMES:
+        pytest.skip("QTI_SCHEMES names no folder with the schemas of QTI 2.1")
+    etree = pytest.importorskip("lxml.etree")
+    packaging, own = (
+        etree.XMLSchema(etree.parse(f"{SCHEMES}/{name}", etree.XMLParser(no_network=True)))
+        for name in ("imscp_v1p1.xsd", "qtiv2p1/imsqti_v2p1.xsd")
+    )
+
+    def found(whole: bytes) -> list[str]:
+        archive = zipfile.ZipFile(io.BytesIO(whole))
+        faults = []
+        for name in archive.namelist():
+            schema = packaging if name == "imsmanifest.xml" else own
+            schema.validate(etree.parse(io.BytesIO(archive.read(name))))
+            faults += [f"{name}:{fault.line}: {fault.message}" for fault in schema.error_log]
+        return faults
+
+    return found
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_an_item_is_valid_by_its_schema(name: str, faults_of: Callable[[bytes], list[str]]) -> None:
+    assert faults_of(exported(name)[1]) == []
+
+
+def test_a_pool_is_valid_by_its_schema_and_what_is_wrong_is_not(faults_of: Callable[[bytes], list[str]]) -> None:
+    pool = ac.quiz("softmax", seed=3, roster=["Ada", "Bob <&>", "Eve"]).files(export=["qti"])["qti.zip"]
+    assert isinstance(pool, bytes)
+    assert faults_of(pool) == []
+    archive = zipfile.ZipFile(io.BytesIO(pool))
+    for part in ("title=", "<selection", "<file"):
+        files = {
+            name: archive.read(name).decode().replace(part, f"{part[:-2]}x{part[-1]}") for name in archive.namelist()
+        }
+        assert faults_of(package(files)), part
 
 
 def test_what_a_page_says_cannot_act_in_a_question() -> None:

@@ -64,6 +64,53 @@ def test_the_right_answer_stands_there_only_where_it_may(run: Run, home: Path) -
             assert ("0.3302" in (home / f"back/Bo{suffix}").read_text()) == there, form
 
 
+TELLS = {"none": (False, False), "question": (True, False), "rule": (True, True)}
+"""Whether a page has the question, and whether the mistake."""
+UNSCALED = "0.8808 0.1192; 0.2689 0.7311"
+
+
+def told(text: str) -> tuple[bool, bool]:
+    """Whether a text has the question, and whether anything of the mistake: its name, or its rule."""
+    flat = " ".join(text.split())
+    return "What keeps the scores" in flat, "no-scale" in flat or "nothing divided" in flat
+
+
+@pytest.mark.parametrize(("words", "how"), [((), "question"), *((("--hints", hints), hints) for hints in TELLS)])
+def test_students_are_told_as_much_as_is_wanted(run: Run, home: Path, words: tuple[str, ...], how: str) -> None:
+    for form, suffix in FORMATS.items():
+        done = run("grade", "problem.json", "class.csv", "--feedback", "back", "--feedback-format", form, *words)
+        assert "att-no-scale 1" in done.stdout  # the report is the teacher's
+        assert told((home / f"back/Bo{suffix}").read_text()) == TELLS[how], form
+    alone = ("--get", "weights", "--check", UNSCALED, *words)
+    for form in ("table", "plain", "markdown", "html", "latex", "csv", "json"):
+        assert told(run("attention", "problem.json", *alone, "-f", form).stdout) == TELLS[how], form
+    [step] = json.loads(run("attention", "problem.json", *alone, "-f", "json").stdout)["steps"]
+    names = "mistake", "mistakes", "also", "separate"
+    assert (step["hint"] is None, all(step[name] is None for name in names)) == tuple(not tells for tells in TELLS[how])
+    assert (step["verdict"], step["kind"], step["cells"][0]) == ("mistake", "misconception", [0, 0])
+    assert told(run("attention", "problem.json", *alone, "--reveal").stdout) == TELLS["rule"]
+
+
+def test_of_what_a_machine_has_stored_all_is_told(run: Run, home: Path) -> None:
+    run("attention", "problem.json", "--scale", "none", "--get", "weights", "-o", "dump.npy")
+    alone = ("attention", "problem.json", "--get", "weights", "--check", "dump.npy")
+    assert [told(run(*alone, *more).stdout) for more in ((), ("--hints", "none"))] == [TELLS["rule"], TELLS["none"]]
+
+
+def test_a_report_says_as_much_to_gradescope_as_is_wanted(run: Run, home: Path) -> None:
+    (home / "bo.csv").write_text(f"student,{HEAD}\nBo,{SHEETS['Bo']}\n")
+    for hints, tells in TELLS.items():
+        whole = json.loads(run("grade", "problem.json", "bo.csv", "-f", "gradescope", "--hints", hints).stdout)
+        assert told(whole["tests"][0]["output"]) == tells
+
+
+@pytest.mark.parametrize(("words", "how"), [((), "question"), *((("--hints", hints), hints) for hints in TELLS)])
+def test_a_tutor_tells_as_much_as_is_wanted(run: Run, home: Path, words: tuple[str, ...], how: str) -> None:
+    said = run("practice", "problem.json", *words, input="next\nnext\n0.8808 0.1192; 0.2689 0.7311\n").stdout
+    assert told(re.split("Not right yet|Met on the way|Next:", said)[1]) == TELLS[how]
+    assert ("Met on the way" in said) == (how != "none")
+
+
 def test_codes_stand_in_place_of_names_everywhere(run: Run, home: Path) -> None:
     (home / "changes.csv").write_text("student,step,marks,why\nBo,output,2,Bo asked before Zoë Müller\n")
     words = ("problem.json", "class.csv", "--anonymous", "--override", "changes.csv", "--feedback", "back")
@@ -87,6 +134,8 @@ def test_codes_stand_in_place_of_names_everywhere(run: Run, home: Path) -> None:
         (("--feedback", "class.csv"), "cannot write class.csv: it is no folder"),
         (("--feedback-format", "text"), "none are asked for"),
         (("--feedback", "a", "--feedback-format", "pdf"), "takes html, markdown or text"),
+        (("--hints", "rule"), "--hints says how much students are told"),
+        (("--feedback", "a", "--hints", "all"), "--hints takes none, question or rule"),
     ],
 )
 def test_feedback_that_cannot_be_is_refused(run: Run, home: Path, words: tuple[str, ...], said: str) -> None:

@@ -23,6 +23,7 @@ from homework.test_quiz import MADE, made
 from numpy.typing import NDArray
 
 import attncalc as ac
+from attncalc.common.numerals import RULE
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.marking.whole_class import Graded
@@ -33,7 +34,7 @@ from attncalc.homework.quiz.worksheets import Whose, Wording
 from attncalc.homework.reading.answers import Sheet, from_array
 from attncalc.homework.reading.sheets import Asked, from_tree, spelled
 from attncalc.homework.reports import feedback, marked_sheets
-from attncalc.homework.reports.class_reports import gradescope
+from attncalc.homework.reports.class_reports import Account, gradescope
 from attncalc.render import PAGES, View
 from attncalc.render.page import Page, write
 from attncalc.render.printing import Printing
@@ -150,7 +151,7 @@ def test_what_comes_back(name: str) -> None:
         for form in marked_sheets.FORMATS:
             texts[f"check {form}"] = "" if form == "json" else marked_sheets.shown(marked, form, View())
         for form in feedback.FORMATS:
-            page = feedback.page(one)
+            page = feedback.page(one, Account(hints=RULE))  # the most that a student is told
             texts[f"feedback {form}"] = str(write(page, "table" if form == "text" else form, View(width=80)))
         nothing_in(((f"{label}, {form}", text) for form, text in texts.items()), secrets(name) - own)
 
@@ -186,7 +187,8 @@ def test_what_a_tutor_says(name: str) -> None:
     for task in at.posed.tasks:
         value = np.asarray(task.step.value, float)
         own.append((value + draw.uniform(3, 9, value.shape)).round(PLACES))
-        spoken += [said(at, word) for word in (json.dumps(own[-1].tolist()), "[[1, 2], 3]", "list", "next")]
+        for word in (json.dumps(own[-1].tolist()), "[[1, 2], 3]", "list", "next"):
+            spoken += [said(at, word), json.dumps(at.record())]  # what --save keeps, too
     nothing_in([("said", " ".join(spoken))], secrets(name) - in_digits(own))
 
 

@@ -50,6 +50,7 @@ def as_safetensors(name: str, value: Any) -> bytes:
     return len(told).to_bytes(8, "little") + told + bytes(value)
 
 
+QUESTION = "What keeps the scores from growing as the vectors get longer?"
 SOUND: dict[str, Any] = {
     "an array": RIGHT,
     "a narrower array": RIGHT.astype(np.float32),
@@ -164,6 +165,18 @@ def test_a_sheet_in_a_file(tmp_path: Path, kind: type, name: str, write: Callabl
     assert ac.score(TRACE, kind(tmp_path / name)) == 1
 
 
+def test_how_much_is_told_is_said_in_one_of_three_words() -> None:
+    sheet = {"weights": UNSCALED["weights"].tolist()}
+    for hints, told in (("none", (None, None)), ("question", (QUESTION, None)), ("rule", (QUESTION, "att-no-scale"))):
+        marked = TRACE.check(sheet, hints=hints)
+        [step] = marked.to_dict()["steps"]
+        assert (step["hint"], step["mistake"]) == told
+        assert ("nothing divided" in str(marked)) == (hints == "rule")
+        assert marked["weights"].mistake == "att-no-scale"
+    with pytest.raises(ac.OptionError, match="hints must be none, question or rule"):
+        TRACE.check(sheet, hints="all")
+
+
 @pytest.mark.parametrize("reveal", [False, True], ids=["hidden", "revealed"])
 def test_the_report_is_the_command_lines(run: Run, tmp_path: Path, *, reveal: bool) -> None:
     sheet = {"steps": {"weights": UNSCALED["weights"].tolist(), "output": ROUNDED}}
@@ -175,6 +188,11 @@ def test_the_report_is_the_command_lines(run: Run, tmp_path: Path, *, reveal: bo
     assert json.loads(done.stdout) == marked.to_dict()
     assert (marked.verdict, marked.first_wrong, marked.score, marked.out_of) == ("wrong", "weights", 2, 4)
     assert (marked["weights"].verdict, marked["weights"].mistake) == ("mistake", "att-no-scale")
+
+
+def test_a_list_of_steps_is_an_answer_on_the_command_line(run: Run) -> None:
+    done = run("softmax", "0,0", "--check", ' [ {"name": "softmax", "value": [0.5, 0.5]}]')
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_step_that_is_not_there_is_a_key_error() -> None:

@@ -114,7 +114,7 @@ def test_what_was_written_is_judged(case: Case, run: Run, tmp_path: Path) -> Non
     elif case.operands:
         (tmp_path / "operands.json").write_text(json.dumps(case.operands))
         words[1:1] = ["operands.json"]
-    done = run(*words, "--check", "answer.json", "-f", "json")
+    done = run(*words, "--check", "answer.json", "--hints", "rule", "-f", "json")
     assert done.returncode == (case.verdict == "wrong"), done.stderr
     report = json.loads(done.stdout)
     assert report["verdict"] == case.verdict

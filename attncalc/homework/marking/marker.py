@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.calculations import WHOLE
 from attncalc.common.errors import InputError, amount, listed, quoted, shape_text
-from attncalc.common.numerals import NARROW, Array
+from attncalc.common.numerals import NARROW, QUESTION, RULE, Array
 from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, largest_error, nearly, times_allowed
@@ -71,6 +72,7 @@ from attncalc.record.verdicts import (
     Policy,
     earned,
 )
+from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
 # Answers are laid out in the shapes of their steps: people write rows for columns, and tables are filled up.
@@ -455,6 +457,11 @@ class _Sheet:
 def _extent(shape: tuple[int, ...]) -> str:
     """`2 × 3`, `a list of 3 numbers`, where 3 alone might be taken for the answer itself."""
     return f"a list of {amount(shape[0], 'number')}" if len(shape) == 1 else shape_text(shape)
+
+
+def usual_hints(problem: Problem, sheet: Sheet) -> str:
+    """How much is told where nobody says so: of a machine's arrays all, of what a hand has written a question."""
+    return RULE if sheet.stored or problem.calculation.name in WHOLE else QUESTION
 
 
 MOST_SHOWN = 100_000

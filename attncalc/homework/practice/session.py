@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from attncalc.common.errors import AttncalcError, amount, both, listed, near
+from attncalc.common.numerals import HINTS, QUESTION, RULE
 from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
 from attncalc.homework.practice.questions import Why, largest, place, why
@@ -48,10 +49,17 @@ class Session:
     """What one student practises."""
 
     def __init__(
-        self, draw: Draw, number: int = 0, *, fade: bool = False, whys: bool = True, predict: bool = False
+        self,
+        draw: Draw,
+        number: int = 0,
+        *,
+        fade: bool = False,
+        whys: bool = True,
+        predict: bool = False,
+        hints: str = QUESTION,
     ) -> None:
         self.draw, self.number, self.first, self.fade = draw, number, number, fade
-        self.whys, self.predict = whys, predict
+        self.whys, self.predict, self.hints = whys, predict, hints
         self.question: Why | None = None
         self.right = 0  # so many steps were right at once
         self.predicted: dict[str, tuple[int, ...]] = {}  # of each step of the problem, where its largest entry is to be
@@ -197,7 +205,7 @@ class Session:
         self._remember()
         points = [Point(f"{one}, {count} ×", said[one].hint if one in said else "") for one, count in self.met.items()]
         found: list[Block] = [Paragraph(f"{self.unaided} problems in a row without help.")] if self.ended else []
-        if points:
+        if points and self.hints != HINTS[0]:
             found.append(Part("section", Heading("Met on the way"), (Points(tuple(points)),)))
         weak = [step for step, state in self.last.items() if state not in (UNAIDED, FOLLOWED)]
         onward = f"Next: attncalc practice {name} --level hard"
@@ -264,8 +272,7 @@ class Session:
         cells = [f"{task.name}[{','.join(map(str, at))}]" for at in finding.wrong.cells if at]
         some = cells and finding.wrong.number < prod(task.step.shape)
         where = f"Look at {listed(cells, MOST_CELLS)}." if some else ""
-        perhaps = "It may be chance, but:" if finding.perhaps else ""
-        said = " ".join(filter(None, ["Not right yet.", where, perhaps, _sentence(finding.hint)]))
+        said = " ".join(filter(None, ["Not right yet.", where, *self._behind(finding)]))
         found: list[Block] = [Paragraph(said, "wrong")]
         left = self.posed.attempts_left(task)
         if left is not None and left <= 0:
@@ -278,6 +285,14 @@ class Session:
         elif sum(task.tries.values()) == 1 and not self.at and self.number == self.first:
             found.append(Paragraph("Try again, or next goes on with your value, skip with the right one."))
         return found
+
+    def _behind(self, finding: Finding) -> list[str]:
+        """What is told of what is behind a wrong answer."""
+        if self.hints == HINTS[0]:
+            return []
+        perhaps = "It may be chance, but:" if finding.perhaps else ""
+        rule = f"{'+'.join(finding.mistakes)}: {finding.says}." if self.hints == RULE and finding.mistakes else ""
+        return [perhaps, rule, _sentence(finding.hint)]
 
     # Questions beside the numbers
 

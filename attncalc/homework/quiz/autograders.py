@@ -32,7 +32,7 @@ RUN = """\
 set -uo pipefail
 at="${{1:-/autograder}}"
 results="$at/results/results.json"
-how=(--report gradescope --visibility {visibility} -o "$results")
+how=(--report gradescope --hints question --visibility {visibility} -o "$results")
 [ -f "$at/submission_metadata.json" ] && how+=(--student "@$at/submission_metadata.json")
 [ -f "$at/source/policy.toml" ] && how+=(--policy "$at/source/policy.toml")
 mkdir -p "$at/results"

@@ -455,6 +455,7 @@ class Sheet:
     decimals: int | None = None  # to which the writer says to have rounded
     notes: tuple[str, ...] = field(default=())  # what the marker should be told
     problem: str = ""  # the hash of the problem that it is of, which the sheets of a class have
+    stored: bool = False  # whether it holds arrays, as machines store them
 
 
 def refuse_many(steps: int, source: str) -> None:

@@ -178,6 +178,8 @@ _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
 _OF_NUMBERS = re.compile(r'[-+−\d√./*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s%sqrtpiej]+', re.ASCII)
 """Text of numbers: with a root or a power of ten in it, it is no file's name."""
+_OF_OBJECTS = re.compile(r"\s*(?:\[\s*)?\{")
+"""How JSON with names in it begins: an object, or a list of them."""
 
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
@@ -187,7 +189,7 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
     found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
     if found is None and typed is not None:
         return Sheet({"": answers.from_lists(typed, brackets("", ANSWER.name))})
-    if found is None and word.lstrip().startswith("{"):
+    if found is None and _OF_OBJECTS.match(word):
         return from_tree(parse_json(word, ANSWER.name), "")
     if found is None:
         name, mark, _ = word.partition("=")
@@ -224,10 +226,11 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
     if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(tuple(FORMATS))):
         return from_file(fspath(answer), Reading(most=most))
     if isinstance(answer, Mapping):
-        return from_tree(dict(_one_by_one(answer)), "")
+        sheet = from_tree(dict(_one_by_one(answer)), "")
+        return replace(sheet, stored=any(hasattr(value, "shape") for value in answer.values()))
     if isinstance(answer, list) and _are_steps(answer):
         return from_tree(answer, "")
-    return Sheet({"": answers.from_python(answer, ANSWER.name)})
+    return Sheet({"": answers.from_python(answer, ANSWER.name)}, stored=hasattr(answer, "shape"))
 
 
 def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:

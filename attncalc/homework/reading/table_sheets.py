@@ -48,7 +48,9 @@ def from_contents(contents: Contents, reading: Reading) -> Sheet:
         return _from_csv(contents.text, contents.source, reading.parted_by(contents.mark))
     assert isinstance(contents, ArrayFile), "there is no fourth kind of file"
     loaders, source = contents.loaders, contents.source
-    return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
+    return Sheet(
+        {n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source, stored=True
+    )
 
 
 def stored(contents: Contents, found: Found) -> Sheet | None:
@@ -56,7 +58,7 @@ def stored(contents: Contents, found: Found) -> Sheet | None:
     if not isinstance(contents, ArrayFile):
         return None
     value, source = contents.stored(found.name, ANSWER, found.at)
-    return Sheet({"": answers.from_array(value, brackets("", source))}, source=source)
+    return Sheet({"": answers.from_array(value, brackets("", source))}, source=source, stored=True)
 
 
 def _from_csv(text: str, source: str, reading: Reading) -> Sheet:

@@ -11,6 +11,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from attncalc.common.errors import amount, visible
+from attncalc.common.numerals import RULE
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
@@ -41,6 +42,7 @@ class Account(NamedTuple):
     audited: bool = False  # whether it is shown what mistakes cost, and which judgements were close
     printing: Printing = AS_IT_IS
     visibility: str = VISIBLE  # when Gradescope shows a student what was found
+    hints: str | None = None  # how much students are told of what is wrong
 
 
 AS_USUAL = Account()
@@ -51,7 +53,7 @@ def report(graded: Sequence[Graded], format: str, view: View | None = None, how:
     if format == "json":
         return _json(graded, how)
     if format == "gradescope":
-        return gradescope(graded[0], how.visibility, graded[1:])
+        return gradescope(graded[0], how, graded[1:])
     return (
         _DATA[format](graded) if format in _DATA else str(write(printed(page(graded, how), how.printing), format, view))
     )
@@ -275,13 +277,13 @@ def _yaml(facts: Mapping[str, str]) -> list[str]:
     return ["  ---", *lines, "  ..."]
 
 
-def gradescope(one: Graded, visibility: str = VISIBLE, others: Sequence[Graded] = ()) -> str:
+def gradescope(one: Graded, how: Account = AS_USUAL, others: Sequence[Graded] = ()) -> str:
     """The results.json of a sheet, as Gradescope reads it, and of other sheets of its student that cannot be read.
 
     Whatever stands in it is text. What the program has printed is the teacher's to see.
     """
     whole: dict[str, Any] = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
-    whole |= {"visibility": visibility, "stdout_visibility": HIDDEN}
+    whole |= {"visibility": how.visibility, "stdout_visibility": HIDDEN}
     unread = [f"The sheet could not be read: {each.fault}" for each in (one, *others) if each.marked is None]
     if one.marked is None:
         whole |= {"score": 0, "output": "\n".join(unread), "tests": []}
@@ -294,7 +296,7 @@ def gradescope(one: Graded, visibility: str = VISIBLE, others: Sequence[Graded] 
                 "status": "passed" if step.verdict in SOUND else "failed",
                 "output": _outcome(step),
             }
-            for step in one.marked.steps
+            for step in one.marked.told(how.hints or RULE).shown.steps
         ]
         told = "\n".join((summary(one.marked), *unread))
         whole |= {"score": one.marked.score, "output": told, "tests": tests}

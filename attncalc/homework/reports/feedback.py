@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attncalc.common.numerals import QUESTION
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports.class_reports import AS_USUAL, Account
 from attncalc.homework.reports.marked_sheets import summary, verdicts
@@ -17,7 +18,7 @@ UNREAD = "Your sheet could not be read, and has no marks yet."
 
 def page(one: Graded, how: Account = AS_USUAL) -> Page:
     """What a student gets back: their marks, each step with what they wrote, and the hint where it is wrong."""
-    marked = one.marked
+    marked = None if one.marked is None else one.marked.told(how.hints or QUESTION).shown
     title = marked.calculation if marked is not None and marked.calculation else "Feedback"
     blocks: list[Block] = [Heading(title), Paragraph(one.student)]
     if marked is None:

@@ -27,7 +27,7 @@ COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "sco
 
 def shown(marked: Marked, format: str, view: View) -> str:
     """A marked sheet in a format of FORMATS."""
-    data = {"json": _json, "csv": _csv}
+    marked, data = marked.shown, {"json": _json, "csv": _csv}
     return data[format](marked) if format in data else str(write(page(marked, view.trace), format, view))
 
 
