@@ -70,6 +70,20 @@ def test_there_is_a_problem_of_every_kind(name: str, kind: str) -> None:
     assert solve(problem).result.size
 
 
+WITH_FEW = (
+    *("relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu-sigmoid", "silu", "softplus"),
+    *("gd", "momentum", "nesterov", "adagrad", "rmsprop", "constant"),
+)
+"""Kinds whose own mistakes nobody has looked for yet."""
+
+
+@pytest.mark.parametrize(("name", "kind"), [each for each in KINDS if each[1] not in WITH_FEW])
+def test_three_mistakes_can_be_made_in_every_kind(name: str, kind: str) -> None:
+    problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
+    mistakes = [wrong.mistakes[0] for wrong in Key(problem).wrong]
+    assert len({m.id for m in mistakes if m.kind != "alternative" and not m.alias_of}) >= 3
+
+
 @pytest.mark.spread(6)
 @pytest.mark.parametrize("name", MADE)
 class TestEveryCalculation:
