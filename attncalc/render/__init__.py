@@ -84,10 +84,15 @@ def beside(trace: Trace, view: View) -> list[Step]:
 def _wanted(trace: Trace, view: View) -> set[str]:
     """The keys of the steps and outputs that `show` names, by themselves or by their group."""
     everything = {step.key for step in (*trace.steps, *trace.outputs)}
+    is_told_apart = trace.calculation.startswith("grad ")  # training has gradients in the midst of its parts
+    backward = {step.key for step in trace.steps if is_told_apart and step.gradient_of is not None}
     wanted: set[str] = set()
     for name in view.show:
         within = {key for key in everything if key.startswith(f"{name}/")}
-        wanted |= within or _fitting(name, everything) or {trace.find(name).key}
+        found = within or _fitting(name, everything) or {trace.find(name).key}
+        if name.endswith("/*"):  # the part itself: what comes back through it is norm1/grad_*
+            found = (found - backward) or found
+        wanted |= found
     return wanted if view.show else everything
 
 

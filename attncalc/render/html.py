@@ -12,6 +12,7 @@ from itertools import chain, groupby, takewhile
 from math import ceil, log10
 from typing import Any
 
+from attncalc.common.errors import amount
 from attncalc.common.system import loaded
 from attncalc.render import View
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
@@ -62,7 +63,7 @@ LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 FEWEST = Limits(3, 3, 3)
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
-OPTION = r"(?<!\S)--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is typed behind it
+OPTION = r"(?<![^\s(])--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is typed behind it
 FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
 LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
@@ -285,7 +286,15 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
     if len(columns) == 2:
         inside = around("div", below(around("div", column) for column in columns), "passes")
     is_open = bool(title) or layout.page.steps < MANY or layout.links is None
-    yield from _folded("section", element("h2", text(said)), inside, anchor, "group", is_open=is_open)
+    heading = element("h2", text(said)) + ("" if is_open else _outcome(list(group.all(Part)), layout))
+    yield from _folded("section", heading, inside, anchor, "group", is_open=is_open)
+
+
+def _outcome(steps: Sequence[Part], layout: Layout) -> str:
+    """`29 steps → output 4×4`: what a part that is folded comes to."""
+    last = steps[-1].one(Table)
+    size = "×".join(map(str, last.shape)) if last.shape else f"= {number(last, layout.view)}"
+    return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} {size}"), "sizes")
 
 
 def _is_backward(step: Part) -> bool:

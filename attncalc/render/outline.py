@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from math import prod
 from typing import Any
 
 from attncalc.common.errors import amount, visible
@@ -31,7 +32,9 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
-    number = f"{amount(len(steps), 'step')} in {amount(len(entries), 'part')}"
+    number = amount(len(steps), "step")
+    if len(entries) < len(steps):
+        number += f" in {amount(len(entries), 'part')}"
     listed = Rows("the parts", ("part", "opened by", "what comes of it"), tuple(_few(entries)), code=frozenset({1}))
     yield from _drawn(steps, trace)
     yield Part("section", Heading(f"Outline: {number}"), (listed,))
@@ -104,7 +107,7 @@ def _group(name: str, inside: list[Step], trace: Trace, view: View, *, backward:
 
 def _outcome(name: str, step: Step, trace: Trace, view: View) -> str:
     """`29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]`."""
-    said = " ".join(filter(None, (name, "×".join(map(str, step.shape)))))
+    said = " ".join(filter(None, (name, "×".join(map(str, step.shape)) if prod(step.shape) > 1 else "")))
     return ": ".join(filter(None, (said, _telling(step, trace, view))))
 
 

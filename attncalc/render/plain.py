@@ -69,7 +69,7 @@ def _step(part: Part, view: View) -> Iterator[str]:
     for block in part.blocks:
         if isinstance(block, Formula):
             words = to_words(block.text)
-            yield from [f"formula: {block.text}"] if block.text or part.kind == "step" else []
+            yield from [f"formula: {block.text}"] if block.text else []
             yield from [f"in words: {words}"] if words != block.text else []
             yield from [f"shape: {_sizes(table)}"] if table.shape else []
         elif isinstance(block, Paragraph):

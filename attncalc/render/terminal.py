@@ -475,8 +475,11 @@ class _Whole:
         self.words = words
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        def kept(typed: re.Match[str]) -> str:
+            return typed[0] if cell_len(typed[0]) > options.max_width else KEPT.join(typed.groups())
+
         words = self.words.copy()
-        words.plain = re.sub(r"(--[a-z-]+) (?='|(?:all|N)\b)", rf"\1{KEPT}", words.plain)
+        words.plain = re.sub(r"(--[a-z-]+) ('[^']*'|(?:all|N)\b)", kept, words.plain)
         for line in words.wrap(console, options.max_width):
             line.plain = line.plain.replace(KEPT, " ")
             yield line
@@ -511,7 +514,7 @@ GLUE = "\xa0"
 """A blank at which no line is broken."""
 WORD = rf"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?[\S{GLUE}]+\s*|\s+"  # a formula is broken before its sign; a Σ keeps its sum
 FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
-PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
+PIECE = r"[^×·,()|#]*[×·,()|#][×·,()|#²ᵀ]*|[^×·,()|#]+"  # a word's pieces: no number is broken
 
 
 class Chain:
@@ -595,7 +598,7 @@ def _pieces(text: str, room: int) -> Iterator[str]:
 
 def _torn(text: str, room: int) -> bool:
     """Whether a name in the text is too long for a line of that room."""
-    return any(cell_len(piece) > room for word in text.split() for piece in re.findall(PIECE, word))
+    return any(cell_len(piece.rstrip()) > room for word in re.findall(WORD, text) for piece in re.findall(PIECE, word))
 
 
 # A value as Rich's tables: a row, a table with its axes' names and labels, or a stack of tables.

@@ -219,8 +219,8 @@ def _text(value: Any, digits: int | None) -> str:
 
 
 def leading(arithmetic: str, value: str) -> str:
-    """The arithmetic that leads to a value; "" where it is that value itself: `0`, or `e^(-2)` to `e^(-2) ≈ 0.1353`."""
-    return "" if parted(value)[0] == arithmetic else arithmetic
+    """The arithmetic that leads to a value; "" where it is that value: `0`, `−1`, `e^(-2)` to `e^(-2) ≈ 0.1353`."""
+    return "" if parted(value)[0].replace("-", "−") == arithmetic.replace("-", "−") else arithmetic
 
 
 def links(arithmetic: str, value: str) -> list[str]:
@@ -473,7 +473,10 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
 
 def _step(step: Step, number: int | None, trace: Trace, view: View, followed: dict[str, int]) -> Part:
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
-    blocks: list[Block] = [formula(step)]
+    how = formula(step)
+    if how.text == how.symbol:  # what is passed on from part to part: ∂L/∂output = ∂L/∂output
+        how = how._replace(text="", latex="")
+    blocks: list[Block] = [how]
     blocks += [Paragraph(step.why, "why")] if step.why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]

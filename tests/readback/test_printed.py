@@ -178,7 +178,8 @@ def of_step(beside: Beside, said: Said, read: dict[str, int], again: bool = Fals
     floats, letters = beside.floats(value), beside.named
     for number_, chain in enumerate(said.chains if step.shape else together(said.chains)):
         sides = list(chain.sides)
-        if number_ == 0 and not again and step.latex and sides and sides[0].latex and not chain.at:
+        is_name = step.latex == step.symbol_latex and sides and sides[0].written != step.latex  # which is not printed
+        if number_ == 0 and not again and step.latex and sides and sides[0].latex and not chain.at and not is_name:
             formula = sides.pop(0)
             if (line := beside.line(step)) and (fault := line.read_latex(formula.written)):
                 yield f"{step.key} = {formula.written}: {fault}"

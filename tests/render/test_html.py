@@ -123,7 +123,8 @@ class TestEveryCalculation:
         headings = [heading.text for heading in reader.all("h3")]
         assert all(f"{number}{step.name}" in headings for number, step in enumerate(trace.steps, start=1))
         formulas = [formula.text for formula in reader.all("annotation")]
-        assert all(f"{step.symbol_latex} = {step.latex}" in formulas for step in trace.steps)
+        told = [step for step in trace.steps if step.latex != step.symbol_latex]
+        assert all(f"{step.symbol_latex} = {step.latex}" in formulas for step in told)
         reasons = [reason.text for reason in reader.all("p", **{"class": "why"})]
         said = (re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1\2", step.why).replace("e^", "e") for step in trace.steps)
         assert all(why in reasons for why in said)
@@ -378,6 +379,13 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert 'standard_deviation[0] = √(0.6667 + <span class="whole">1e-05</span>) = 0.8165' in page
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
+    assert '(<span class="option">--sample</span> divides' in page_in("html", solve(posed("expectation")))
+
+
+def test_a_part_that_is_folded_tells_what_comes_of_it() -> None:
+    page = page_in("html", solve(posed("encoder-block")))
+    assert '<h2>self-attention</h2><span class="sizes">12 steps → output 3×4</span>' in page
+    assert '<h2>step 1</h2><span class="sizes">7 steps → hypotheses 2×1</span>' in page_in("html", solve(posed("beam")))
 
 
 def test_a_sign_between_two_names_has_room_on_both_sides() -> None:

@@ -20,7 +20,8 @@ class TestEveryCalculation:
         latex = trace._repr_latex_()
         assert re.fullmatch(r"\$\$\\begin\{aligned\}.*\\end\{aligned\}\$\$", latex, re.DOTALL)
         assert len(re.findall(r"\$\$", latex)) == 2
-        assert all(f"{step.symbol_latex} &= {step.latex}" in latex for step in trace.steps)
+        told = [step for step in trace.steps if step.latex != step.symbol_latex]
+        assert all(f"{step.symbol_latex} &= {step.latex}" in latex for step in told)
 
     def test_html_is_a_fragment_without_a_script(self, tried: Tried) -> None:
         page = solved(tried)._repr_html_()

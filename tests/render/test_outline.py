@@ -13,6 +13,7 @@ from test_samples import PROBLEMS, posed
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace
 from attncalc.render import View, shown
+from attncalc.render.traces import is_backward
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -66,6 +67,28 @@ def test_what_one_types_stays_whole_on_a_narrow_page(name: str, backward: bool) 
 
 @pytest.mark.spread
 @of_every_sample
+def test_no_line_of_a_narrow_page_begins_with_what_belongs_to_the_line_above(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        page = page_in("table", trace, View(width=40))
+        assert re.findall(r"^ *[\])²ᵀ,;].*", page, re.MULTILINE) == []
+
+
+@of_every_sample
+def test_no_formula_says_that_a_thing_is_itself(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        page = page_in("table", trace, View(width=200, everything=True))
+        assert re.findall(r"^ *\d+  \S+ = (.*) = \1(?: = .*)?$", page, re.MULTILINE) == []
+
+
+@of_every_sample
+def test_no_line_says_that_a_number_is_itself(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        page = page_in("table", trace, View(width=200, everything=True)).replace("−", "-")
+        assert re.findall(r"^.*= (-?[\d.]+) = \1$", page, re.MULTILINE) == []
+
+
+@pytest.mark.spread
+@of_every_sample
 def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
     """A stack, whose matrices have headings, may hold one twice."""
     if trace := traced(name, backward):
@@ -103,8 +126,8 @@ def test_no_two_parts_have_one_name(name: str) -> None:
     listed = re.findall(r"^  (\S.*?)  +--show (\S+|'.*?')  ", page_in("table", trace, View(width=200)), re.MULTILINE)
     assert len({part for part, _ in listed}) == len({words for _, words in listed}) == len(listed)
     for part, words in listed:
-        opened = {step for _, step in shown(trace, View(show=(words.strip("'"),)))}
-        assert not part.endswith(", backward") or {step.gradient_of is None for step in opened} == {False}
+        opened = [step for _, step in shown(trace, View(show=(words.strip("'"),)))]
+        assert "*" not in words or {is_backward(step, trace) for step in opened} == {part.endswith(", backward")}
 
 
 def test_training_has_no_part_that_comes_again() -> None:
@@ -127,8 +150,15 @@ def test_words_that_would_take_three_lines_stand_below() -> None:
 def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it() -> None:
     page = page_in("table", transformer(), View(width=200))
     assert "  encoder 1   --show 'encoder 1/*'  29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]\n" in page
-    assert "  token 1     --show 'token 1/*'    54 steps → next_token 1: le 0.9598, then ici 0.0351\n" in page
+    assert "  token 1     --show 'token 1/*'    54 steps → next_token: le 0.9598, then ici 0.0351\n" in page
     assert "source → encoder 1 → memory → token 1 → " in page
+
+
+@of_every_sample
+def test_an_outline_has_fewer_parts_than_steps_or_speaks_of_none(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        for steps, parts in re.findall(r"Outline: (\d+) steps in (\d+) part", page_in("table", trace, View(width=80))):
+            assert int(parts) < int(steps)
 
 
 def test_of_a_part_that_is_0_no_place_is_called_the_largest() -> None:
