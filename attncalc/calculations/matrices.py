@@ -170,7 +170,8 @@ def svd(
     """
     left, size, right = singular_parts(A)
     u = step("u", left, "the output directions, one a column")
-    s = step("s", size, "how much each direction is stretched; the number of them that are not 0 is the rank")
+    why = "how far each direction is stretched: the roots of the eigenvalues of Aᵀ·A; those not 0 count the rank"
+    s = step("s", size, why)
     vt = step("vt", right, "the input directions, one a row")
     if rank is None:
         return s, u, vt

@@ -696,7 +696,7 @@ def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
         for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
             yield from _of_step(step, None, trace, view)
     else:
-        for word in view.cells:
+        for word in (each for words in view.cells for each in re.split(r"(?<=\]),(?!$)", words)):
             name, at = _parted(word)
             yield from _of_step(trace.find(name), at, trace, view)
 

@@ -24,6 +24,11 @@ def test_indices_say_once_whence_they_count(dot: Trace) -> None:
     assert "products[1] = 0.2×0.3 = 0.06\nproducts[0] = 0.8×0.7 = 0.56\n" in page
 
 
+def test_entries_may_be_named_with_commas_between_them(dot: Trace) -> None:
+    page = str(render(dot, "table", View(cells=("products[1],products[0],dot",))))
+    assert page == str(render(dot, "table", View(cells=("products[1]", "products[0]", "dot"))))
+
+
 @pytest.mark.parametrize("form", ["table", "plain", "html", "markdown", "latex"])
 def test_what_rounding_left_of_a_0_is_told(form: str) -> None:
     vectors = [0.1, 0.2, -0.3], [1.0, 1.0, 1.0]
