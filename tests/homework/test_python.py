@@ -77,13 +77,13 @@ WRONG: dict[str, Any] = {
     "a sheet": {"steps": {"output": UNSCALED.result}},
     "blank": {"output": None},
     "nothing": None,
-    "nothing at all": {},
     "empty": [],
     "another shape": [1, 2, 3],
     "not a number": np.full((2, 3), np.nan),
 }
 UNREADABLE: dict[str, Any] = {
     "an unknown step": {"wieghts": RIGHT},
+    "no step at all": {},
     "truth values": [[True]],
     "an object": object(),
     "a function": len,
