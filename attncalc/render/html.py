@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import chain, groupby, takewhile
-from math import ceil, log10
+from math import ceil, log10, prod
 from typing import Any
 
 from attncalc.common.errors import amount
@@ -64,6 +64,7 @@ FEWEST = Limits(3, 3, 3)
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
 OPTION = r"(?<![^\s(])--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is typed behind it
+MANY_OPERANDS = 9  # of a page that is folded, from which on they are folded too
 FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
 LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
@@ -238,7 +239,8 @@ def _given(part: Part, layout: Layout) -> Iterator[Block]:
     if tables := list(part.all(Table)):
         title = element("h2", text(part.heading.text))
         inside = around("div", below(_operand(table, layout) for table in tables), "operands")
-        yield _folded("section", title, inside, layout.anchor("given", part.heading.text))
+        is_open = len(tables) < MANY_OPERANDS or layout.page.steps < MANY or layout.links is None
+        yield _folded("section", title, inside, layout.anchor("given", part.heading.text), is_open=is_open)
     if chosen := [note.text for note in part.all(Note)]:
         yield element("p", text(", ".join(chosen)), "faint")
 
@@ -293,7 +295,7 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
 def _outcome(steps: Sequence[Part], layout: Layout) -> str:
     """`29 steps → output 4×4`: what a part that is folded comes to."""
     last = steps[-1].one(Table)
-    size = "×".join(map(str, last.shape)) if last.shape else f"= {number(last, layout.view)}"
+    size = "×".join(map(str, last.shape)) if prod(last.shape) > 1 else f"= {number(last, layout.view)}"
     return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} {size}"), "sizes")
 
 

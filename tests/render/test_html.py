@@ -384,8 +384,12 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
 
 def test_a_part_that_is_folded_tells_what_comes_of_it() -> None:
     page = page_in("html", solve(posed("encoder-block")))
+    assert "<details><summary><h2>Given</h2>" not in page
+    assert "<details><summary><h2>Given</h2>" in page_in("html", solve(posed("transformer")))
     assert '<h2>self-attention</h2><span class="sizes">12 steps → output 3×4</span>' in page
-    assert '<h2>step 1</h2><span class="sizes">7 steps → hypotheses 2×1</span>' in page_in("html", solve(posed("beam")))
+    assert '<h2>step 1</h2><span class="sizes">6 steps → point = 0.6429</span>' in page_in(
+        "html", solve(posed("optimizer"))
+    )
 
 
 def test_a_sign_between_two_names_has_room_on_both_sides() -> None:
