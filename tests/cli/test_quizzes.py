@@ -62,7 +62,7 @@ def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
     assert run("quiz", "--key", "quiz/problem.json").stdout == (quiz / "key.json").read_text()
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread
 @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
 @pytest.mark.parametrize("against", ["problem.json", "key.json"])
 def test_a_blank_sheet_is_checked_as_not_answered(run: Run, quiz: Path, sheet: str, against: str) -> None:
@@ -85,7 +85,7 @@ def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     assert " without answers, where answers are wanted\nhint: answers stand under" in done.stderr
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread
 @pytest.mark.parametrize("form", PAGES)
 def test_a_worksheet_has_every_format_of_pages(run: Run, quiz: Path, form: str) -> None:
     words = ("attention", "--seed", "1", "--size", "n=3,d_k=4", "--level", "easy", "-o", form)
@@ -199,7 +199,7 @@ def test_what_is_asked_for_and_left_out_costs_its_marks(run: Run, tmp_path: Path
         assert (report["score"], report["out_of"], report["verdict"] == "right") == (marks, 4, marks == 4)
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread
 @pytest.mark.parametrize(
     ("words", "options", "inputs"),
     [

@@ -17,7 +17,7 @@ WAYS = {"rounded": ["--round", "2"], "narrow": ["--dtype", "float32"], "exact": 
 
 
 def later(name: str, way: str) -> bool:
-    return name not in ("softmax", "attention", "rope", "mlp", "transformer")
+    return name not in ("softmax", "attention", "rope", "mlp")
 
 
 @pytest.fixture(autouse=True)

@@ -89,6 +89,7 @@ def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> Non
     assert f"the dump has {wrong[name][h, i, j]:.4f}" in told
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("format", ["table", "plain", "markdown", "latex"])
 def test_where_nothing_opens_there_is_a_line_a_layer(run: Run, tmp_path: Path, format: str) -> None:
     text = report(run, dumped(tmp_path, **FAULT), "-f", format)

@@ -22,7 +22,7 @@ LONG = 17_000
 """So many tokens of 64 numbers are more than a million."""
 
 
-MANY_RULES = ("attention", "multihead", "kv-cache", "flash")
+MANY_RULES = ("attention", "multihead", "kv-cache", "flash", "decoder-only")
 """They have some fifty each."""
 
 
