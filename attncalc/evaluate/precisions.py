@@ -67,6 +67,7 @@ class Rounded(NamedTuple):
 
 CARRIER = "float32"
 """In which values of narrow types are kept: it holds all of their numbers, and their products."""
+_AT_ONCE = 2**16  # entries
 
 
 Key = tuple[str, str]
@@ -94,7 +95,11 @@ class Narrow:
         """What the type holds of a value. An infinity that stands for a mask stays one, whatever the type has."""
         if value.dtype.kind != "f":
             return value
-        return np.where(np.isinf(value), value, held(value, self.name)).astype(CARRIER)
+        flat, found = value.reshape(-1), np.empty(value.size, CARRIER)
+        for begin in range(0, value.size, _AT_ONCE):  # the steps of it take many times the bytes of the value
+            piece = flat[begin : begin + _AT_ONCE]
+            found[begin : begin + _AT_ONCE] = np.where(np.isinf(piece), piece, held(piece, self.name))
+        return found.reshape(value.shape)
 
     def rounded(self, order: Sequence[Node], given: Collection[Key]) -> set[Node]:
         """The nodes whose values are rounded."""

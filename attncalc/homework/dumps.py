@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from attncalc.homework.reading.precisions import narrowest
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.python_values import stored_numbers
 from attncalc.inputs.reading import Contents, Reading
-from attncalc.inputs.resolve import TABLE, checkpoint_in, find, opened
+from attncalc.inputs.resolve import TABLE, arrays_in, checkpoint_in, find
 from attncalc.inputs.stored_arrays import ArrayFile
 from attncalc.record.trace import Trace
 
@@ -31,7 +30,6 @@ MOST_AT_ONCE = 2**22  # entries of a piece
 MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
 MOST_HEADS = 256
 NEARLY_NOTHING = 1e-6  # a row of zeros is judged by so much of what lies around it
-_MOST_FILES = 100_000
 
 Tolerance = tuple[float, float]
 """Relative and absolute."""
@@ -72,15 +70,8 @@ class Comparison(NamedTuple):
 
 def read_dump(word: str, reading: Reading) -> dict[str, Dumped]:
     """The arrays of a file, of a checkpoint, or of a folder of npy files."""
-    path = word.removeprefix("@")
-    if is_folder(path) and not checkpoint_in(path):
-        files = sorted(entry for entry in Path(path).iterdir() if entry.suffix == ".npy")
-        if not files or len(files) > _MOST_FILES:
-            raise InputError(
-                f"{shown(path)} is a folder without a dump", hint="a dump is npz, safetensors, or npy files"
-            )
-        held_in = {file.stem: _of_contents(opened(str(file), reading), reading) for file in files}
-        return {stem: array._replace(name=stem) for stem, arrays in held_in.items() for array in arrays.values()}
+    if is_folder(path := word.removeprefix("@")) and not (checkpoint_in(path) or arrays_in(path)):
+        raise InputError(f"{shown(path)} is a folder without a dump", hint="a dump is npz, safetensors, or npy files")
     held = find(word, TABLE, reading)
     if held is None or held.at:
         raise InputError(f"there is no dump {quoted(word)}", hint="a dump is npz, safetensors, npy, or a folder of npy")

@@ -105,6 +105,9 @@ def options_of(table: Mapping[str, Any], config: Mapping[str, Any], source: str)
     for key, meaning in table["config"].items():
         if key in flat:
             options |= _option(key, flat[key], meaning, flat, source)
+    of_heads = next((key for key, meaning in table["config"].items() if meaning == "heads"), None)
+    if of_heads and "heads" not in options:
+        raise InputError(f"{source} has no {of_heads}", hint="how many heads there are can't be told from the tensors")
     heads, width = options.get("heads"), config.get("hidden_size")
     head = config.get("head_dim") or (width // heads if heads and type(width) is int else None)
     return options | _rope(config, options, head, source)

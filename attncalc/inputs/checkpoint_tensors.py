@@ -178,7 +178,8 @@ def check_sizes(found: Mapping[str, Found], options: Mapping[str, Any], config: 
         said = f"{file.contents.source}: {source} is {' × '.join(map(str, stored)) or 'a single number'}"
         shape = shape_of_part(stored, file)
         if len(shape) != len(axes):
-            raise InputError(f"{said}, where {amount(len(axes), 'axis', 'axes')} are asked for", hint=OTHERS)
+            verb = "is" if len(axes) == 1 else "are"
+            raise InputError(f"{said}, where {amount(len(axes), 'axis', 'axes')} {verb} asked for", hint=OTHERS)
         for axis, size in zip(axes, shape, strict=True):
             known, who = sizes.setdefault(stack + axis if axis[0] == "." else axis, (size, source))
             if size != known:

@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -72,6 +72,7 @@ _MAGIC = (
     (rb"(?:\xef\xbb\xbf)?\s*[\[{][^\n]*[\]}][ \r\t]*\n\s*[\[{]", "jsonl"),
     (rb"(?:\xef\xbb\xbf)?\s*[\[{]", "json"),
 )
+_MOST_FILES = 100_000  # of a folder that are one dump
 UNPACKED = 4  # so many times its own bytes an archive that may be a stranger's holds at most
 
 
@@ -106,6 +107,13 @@ def checkpoint_in(path: str) -> str | None:
     return next(filter(is_file, held), None)
 
 
+def arrays_in(path: str) -> list[Path]:
+    """The npy files of a folder, which are one dump; none where it holds a checkpoint, or is no folder."""
+    if not is_folder(path) or checkpoint_in(path):
+        return []
+    return sorted(islice((file for file in Path(path).iterdir() if file.suffix == ".npy"), _MOST_FILES))
+
+
 def _open_shards(path: str, most: int | None) -> Contents:
     """What the files that a list names hold together, each of which is opened when an array in it is asked for."""
     from attncalc.inputs.stored_arrays import of_shards  # a door, as above
@@ -124,6 +132,10 @@ def _open_shards(path: str, most: int | None) -> Contents:
 
 def _open_file(path: str, most: int | None) -> Contents:
     path = checkpoint_in(path) or path
+    if files := arrays_in(path):
+        from attncalc.inputs.stored_arrays import of_files  # a door, as above
+
+        return of_files({file.stem: cache(partial(_open_file, str(file), most)) for file in files}, shown(path))
     if most is not None:
         must_be_plain(path, most)
     if path.endswith(SHARDED):
@@ -424,7 +436,8 @@ def _paths(word: str) -> list[str]:
     candidates = [word]
     if word and Path(word).name == word:
         candidates += [word + suffix for suffix in _LEFT_OUT]
-    return [path for path in candidates if exists(path) and not (is_folder(path) and not checkpoint_in(path))]
+    held = (path for path in candidates if exists(path))
+    return [path for path in held if not is_folder(path) or checkpoint_in(path) or arrays_in(path)]
 
 
 def _inside(word: str, reading: Reading) -> Found | None:

@@ -11,7 +11,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from mmap import mmap
@@ -206,6 +206,17 @@ def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> Arra
 
     found = ArrayFile(source, {name: partial(load, name) for name in places})
     return found
+
+
+def of_files(files: Mapping[str, Callable[[], Contents]], source: str) -> ArrayFile:
+    """The arrays of several npy files, by the names of the files, each of which is opened when it is asked for."""
+
+    def load(name: str, at: Parts = (), most: float = MAX_CELLS) -> Array:
+        held = files[name]()
+        assert isinstance(held, ArrayFile), "it ends in .npy"
+        return held.loaders[""](at, most)
+
+    return ArrayFile(source, {name: partial(load, name) for name in files})
 
 
 def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:

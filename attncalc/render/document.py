@@ -34,7 +34,8 @@ CORNER = 4
 def page(trace: Trace, view: View) -> str:
     """The document as text, a step a line; with `quiet` or `get` the value alone."""
     if view.bare:
-        return _text(encode(value_of(asked_for(trace, view)), view.digits), view) + "\n"
+        step = asked_for(trace, view)
+        return _text(_facts(step, view) or encode(value_of(step), view.digits), view) + "\n"
     return written(document(trace, view), view)
 
 
@@ -151,11 +152,16 @@ def _cells(trace: Trace, view: View) -> list[CellDocument]:
 
 def _value(step: Step, view: View) -> Any:
     value = value_of(step)
-    if step.axes[1:] == (FACTS,):
-        return [dict(_fact(step, i, view)) for i in range(len(value))]
+    if facts := _facts(step, view):
+        return facts
     if _is_exact(value):
         return _exact().in_decimals(value, view.digits)
     return encode(value, view.digits)
+
+
+def _facts(step: Step, view: View) -> list[dict[str, Any]]:
+    """The rows of a table of facts as objects; none of another value."""
+    return [dict(_fact(step, i, view)) for i in range(step.shape[0])] if step.axes[1:] == (FACTS,) else []
 
 
 def _fact(step: Step, i: int, view: View) -> Iterator[tuple[str, Any]]:

@@ -28,6 +28,9 @@ SMALL = 2**24
 EXACT_ENTRY = 200
 """The bytes that an exact number takes, about, with the formulas that come between."""
 
+ROUNDED = 12
+"""Those of an entry of a checkpoint while it is rounded to a narrow type."""
+
 
 def must_fit_whole(written: Written, kind: str, what: str) -> None:
     """Refuse a run that keeps every step, where there is not the memory for it."""
@@ -42,15 +45,16 @@ def must_fit_whole(written: Written, kind: str, what: str) -> None:
 
 def must_fit_stored(written: Written, kind: str, what: str) -> None:
     """Refuse a small run whose operands lie on a disk, where there is not the memory for the largest of them."""
-    needed = whole_bytes(plan(written.roots), itemsize(kind)) + _widened(written, kind)
+    twice = itemsize("float64") * bool(written.precise)  # beside a narrow type it is computed in full, too
+    needed = whole_bytes(plan(written.roots), itemsize(kind) + twice) + _widened(written, kind)
     memory.must_fit(needed, what, _half(needed, kind))
 
 
 def _widened(written: Written, kind: str) -> int:
     """The bytes of the largest operand that lies on a disk in another type, as it is computed with."""
-    numbers = np.dtype(kind)
-    sizes = (g.value.size for g in written.inputs.values() if g.is_stored and g.value.dtype != numbers)
-    return itemsize(kind) * max(sizes, default=0)
+    stored, narrow = [g.value for g in written.inputs.values() if g.is_stored], bool(written.precise)
+    sizes = (value.size for value in stored if narrow or value.dtype != np.dtype(kind))
+    return (ROUNDED if narrow else itemsize(kind)) * max(sizes, default=0)
 
 
 def _half(needed: int, kind: str) -> dict[str, int]:

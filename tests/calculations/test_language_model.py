@@ -254,6 +254,12 @@ def test_parameters_are_all_that_is_stored(name: str) -> None:
     assert ac.load(MODELS / name).info["parameters"] == held
 
 
+def test_the_next_tokens_are_objects_alone_too(run: Run) -> None:
+    whole = json.loads(run("model", MODELS / "llama", "3,1,4", "-f", "json").stdout)["outputs"]["next"]
+    assert json.loads(run("model", MODELS / "llama", "3,1,4", "--get", "next", "-f", "json").stdout) == whole
+    assert whole[0].keys() == {"token", "logit", "probability"}
+
+
 def test_info_counts_what_is_there(run: Run) -> None:
     info = json.loads(run("model", MODELS / "mixtral", "--info", "-f", "json").stdout)
     assert info["parameters"] == sum(info["parts"].values())

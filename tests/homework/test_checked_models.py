@@ -102,3 +102,14 @@ def test_a_right_dump_has_no_stripe(run: Run, tmp_path: Path) -> None:
     shades = {cell["shade"][:1] for cell in Map(page).cells.values()}
     assert shades <= {"h", ""}
     assert "first wrong" not in page
+
+
+def test_a_folder_of_npy_files_is_a_dump(run: Run, tmp_path: Path) -> None:
+    t, folder = computed("llama"), tmp_path / "dump"
+    folder.mkdir()
+    for name, value in {"logits": t["logits"], "model.layers.0.mlp": t["layer 0/feed-forward/output"]}.items():
+        np.save(folder / f"{name}.npy", value)
+    assert "right: 2 arrays of 2" in report(run, folder)
+    (tmp_path / "empty").mkdir()
+    done = run("model", MODELS / "llama", WORDS, "--check", tmp_path / "empty")
+    assert (done.returncode, done.stdout) == (2, "")

@@ -15,6 +15,7 @@ import attncalc as ac
 from attncalc.common.errors import AttncalcError, TooLarge
 from attncalc.evaluate.large import memory
 from attncalc.inputs import checkpoints, stored_arrays
+from attncalc.inputs.checkpoint_configs import tables
 
 Change = Callable[[Tensors], Tensors]
 FIRST, HEAD, NORM = "model.layers.0.", "lm_head.weight", "model.norm.weight"
@@ -120,6 +121,18 @@ def test_narrow_numbers_without_a_type_are_the_same_and_refused_where_they_do_no
     assert told.value.hint == f"with pip install 'attncalc[models]' it needs {8 * max(sizes):,}"
 
 
+def test_a_run_in_a_narrow_type_is_refused_where_its_largest_weight_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was told of a lack of memory after half a minute, when that weight was rounded."""
+    many = lambda held: {name: np.tile(v, (999, 1)) if len(v) == 17 else v for name, v in held.items()}  # noqa: E731
+    found = rewritten(tmp_path, "llama", many, config={"vocab_size": 17 * 999})
+    monkeypatch.setattr(memory, "available", lambda: 12 * 17 * 999 * 8)
+    computed("llama", found, dtype="float32")
+    with pytest.raises(TooLarge, match=r"^model needs [0-9,]+ bytes of memory, but only"):
+        computed("llama", found, dtype="bfloat16")
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no head": ({"change": without(HEAD), "config": {TIED: False}}, f'"{HEAD}" is missing'),
     "no matrix": ({"change": without(QUERY)}, f'"{QUERY}" is missing'),
@@ -145,7 +158,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a short gain": ({"change": half(NORM)}, f'"{NORM}" is 6, but config.json (hidden_size) asks for 8'),
     "a gain of two axes": (
         {"change": lambda held: held | {NORM: held[NORM][:, None]}},
-        f'"{NORM}" is 8 × 1, where 1 axis',
+        f'"{NORM}" is 8 × 1, where 1 axis is asked for',
     ),
     "a number for a table": (
         {"change": lambda held: held | {EMBED: held[EMBED][0, 0]}},
@@ -158,6 +171,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "other heads": ({"config": {"num_attention_heads": 3}}, "(3 heads of 4) asks for 12 in place of 8"),
     "other groups": ({"config": {"num_key_value_heads": 2}}, "(2 heads of 4) asks for 8 in place of 4"),
     "no heads": ({"config": {"num_attention_heads": 0}}, "heads must be at least 1"),
+    "heads that are not told": (
+        {"config": {"num_attention_heads": LEFT_OUT}},
+        "config.json has no num_attention_heads",
+    ),
     "heads in words": ({"config": {"num_attention_heads": "two"}}, "num_attention_heads = two is not a number"),
     "a list for a number": ({"config": {"rms_norm_eps": [1e-5]}}, "rms_norm_eps = [1e-05] is not a number"),
     "a rotation in words": ({"config": {"rope_parameters": "linear"}}, "rope_parameters = linear is not an object"),
@@ -171,6 +188,29 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "the configuration of Gemma": ({"of": "gemma"}, "(2 heads of 6) asks for 12 in place of 8"),
     "a weight that is no number": ({"change": lambda held: held | {NORM: held[NORM] * np.nan}}, "not a finite number"),
 }
+
+
+UNTOLD: dict[str, dict[str, Any]] = {
+    "gemma2": {"scale": 1 / 16, "softcap": 50, "final_softcap": 30, "window": 4096},
+    "gemma3": {"scale": 1 / 16, "window": 4096},
+    "gpt_oss": {"window": 128, "experts_top": 4},
+    "mistral": {"window": 4096},
+    "qwen3_moe": {"experts_top": 8, "experts_no_renormalise": True},
+    "deepseek_v3": {"experts_top": 8, "experts_routed_scale": 2.5, "experts_groups": 8, "experts_top_groups": 4},
+}
+"""Options whose keys a configuration leaves out, and what they are in the classes of `transformers`."""
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_a_key_that_is_left_out_means_what_it_does_to_its_library(tmp_path: Path, name: str) -> None:
+    table = tables()[name]["config"].items()
+    keys = {key for key, of in table if (of if isinstance(of, str) else of.get("option")) in UNTOLD[name]}
+    found = ac.load(rewritten(tmp_path, name, config=dict.fromkeys(keys, LEFT_OUT))).info["options"]
+    assert {option: found.get(option) for option in UNTOLD[name]} == UNTOLD[name]
+
+
+def test_a_window_that_is_none_is_none(tmp_path: Path) -> None:
+    assert "window" not in ac.load(rewritten(tmp_path, "mistral", config={"sliding_window": None})).info["options"]
 
 
 @pytest.mark.parametrize("name", WRONG)
