@@ -110,6 +110,7 @@ def evaluate(
     rests: Mapping[str, Double] | None = None,
     careful: bool = True,
     unsure: set[Node] | None = None,
+    counted: bool = False,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
 
@@ -117,7 +118,7 @@ def evaluate(
     value before the next one uses it (rounding by hand), or is a machine that makes its own of each primitive's. Other
     values are let go after their last use. `rests` holds operands that are known in twice the digits. Unless `careful`,
     lost digits stay lost, as they do in the turns of a loop; and who rounds by hand has lost them. Nodes whose lost
-    digits are not all found join `unsure`.
+    digits are not all found join `unsure`. Steps are `counted` for a listener.
     """
     given = given or {}
     careful = careful and after_step is None
@@ -127,12 +128,15 @@ def evaluate(
     kind = np.dtype(dtype)
     values = Values(operands)
     known = Known(values, operands, given, rests or {}, order.order)
+    done, steps = 0, sum(node.op == "step" for node in order.order) if counted else 0
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
         for node, released in zip(order.order, order.release, strict=True):
             system.go_on()
             if node.op == "step":
                 value = given[node.key] if is_given(node, given) else values[node.sources[0]]
                 values[node] = by_hand(value) if by_hand else value
+                if counted:
+                    system.tell("step", done := done + 1, steps)
             else:
                 values[node] = value_of(node, values, operands, kind)
                 if machine and node in rounded:

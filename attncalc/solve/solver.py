@@ -256,7 +256,13 @@ def _once(
     unsure: set[Node] = set()
     rounded = after_step(kind, rounding)
     values |= evaluate(
-        written.roots, written.values, dtype=kind, given=written.known, after_step=rounded, unsure=unsure
+        written.roots,
+        written.values,
+        dtype=kind,
+        given=written.known,
+        after_step=rounded,
+        unsure=unsure,
+        counted=True,
     )
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import pytest
+from checkpoints import computed
 
 from attncalc.cli import bar
 from attncalc.common.system import tell, told_to
@@ -206,6 +207,15 @@ def in_terminal(
     stdout, _ = process.communicate(timeout=30)
     os.close(reader)
     return Done(process.returncode, stdout, screen.decode())
+
+
+def test_the_steps_of_a_model_are_counted() -> None:
+    """Its forward pass of few tokens was silent, however large its weights."""
+    heard: list[tuple[str, int, int | None]] = []
+    with told_to(lambda *told: heard.append(told)):
+        computed("llama")
+    assert len(heard) > 70
+    assert heard == [("step", i, len(heard)) for i in range(1, len(heard) + 1)]
 
 
 @posix
