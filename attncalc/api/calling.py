@@ -16,7 +16,7 @@ from attncalc.common.errors import OptionError, amount, both, either, visible
 from attncalc.common.numerals import ACCUMULATED, NARROW, STORED, must_agree
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.calls import read_all, renamed
+from attncalc.inputs.calls import from_frameworks, read_all, renamed
 from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import to_given
 from attncalc.inputs.reading import Reading
@@ -79,7 +79,7 @@ def signature(calculation: Calculation) -> Signature:
     ]
     named: dict[str, tuple[Any, str]] = {o.name: (None, operand_words(o)) for o in operands if not o.positional}
     named |= {o.name: (o.default, type_words(o)) for o in calculation.options}
-    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | None")} if calculation.weights else {}
+    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | str | None")} if calculation.weights else {}
     words = ", ".join(f'"{word}"' for word in ACCUMULATED)
     named |= {"dtype": ("float64", "DTypeLike"), "accumulate": (ACCUMULATED[0], f"Literal[{words}]")}
     named |= {"round_to": (None, "int | None")}
@@ -104,11 +104,12 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
     settings = {name: check(named[name]) for name, check in _SETTINGS.items() if name in named}
     given = by_name | {name: value for name, value in named.items() if name not in settings}
-    together = given.get(WEIGHTS)
+    notes: tuple[str, ...] = ()
     if calculation.operand(WEIGHTS) is None and (
-        isinstance(together, Mapping) or (together is None and calculation.weights)
+        isinstance(given.get(WEIGHTS), Mapping | str) or (given.get(WEIGHTS) is None and calculation.weights)
     ):
-        given = dict(given.pop(WEIGHTS, None) or {}) | given
+        together, notes = _together(calculation, given.pop(WEIGHTS, None) or {}, given)
+        given = together | given
     for operand in calculation.operands:
         if operand.kind == "model" and given.get(operand.name) is not None:
             given = from_model(given.pop(operand.name), calculation) | given
@@ -121,7 +122,21 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         if arrays.get(operand.name) is not None:
             inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
     must_agree(settings.get("dtype", "float64"), settings.get("accumulate"), settings.get("round_to"))
-    return solve(Problem(calculation, inputs, options), **settings)
+    found = solve(Problem(calculation, inputs, options), **settings)
+    return found._replace(notes=(*found.notes, *notes)) if notes else found
+
+
+def _together(
+    calculation: Calculation, weights: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The operands that come together, by our names or by those of frameworks, and what is to be said of these."""
+    known = (name for name in weights if calculation.operand(name) or calculation.option(name))
+    if isinstance(weights, Mapping) and (not weights or any(known)):
+        return dict(weights), ()
+    options = {name: value for name, value in given.items() if calculation.option(name)}
+    width = np.shape(given["x"])[-1] if np.ndim(given.get("x", ())) > 1 else None
+    told = from_frameworks(calculation, weights, options, width)
+    return dict(told.inputs) or dict(weights), told.notes
 
 
 def _stored(calculation: Calculation, name: str, given: Mapping[str, Any]) -> dict[str, Any]:

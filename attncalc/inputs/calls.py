@@ -310,6 +310,22 @@ def _supply_weights(call: Call, word: str, options: Mapping[str, Any], width: in
     call.take(contents.source, files)
 
 
+def from_frameworks(
+    calculation: Calculation, weights: Mapping[str, Any] | str, options: Mapping[str, Any], width: int | None
+) -> Gathered:
+    """The operands among weights by the names of frameworks, as a state dict or `FILE#PREFIX` has them; or none."""
+    if isinstance(weights, str):
+        return gather(calculation, (), {WEIGHTS: weights}, options, Reading())
+    from attncalc.inputs.stored_arrays import of_arrays  # doors: few calls have such weights
+    from attncalc.inputs.weights import taken, unread
+
+    reading, contents = Reading(), of_arrays(weights, WEIGHTS)
+    files, rest = taken(contents, "", [o.name for o in calculation.operands], options, reading, width)
+    if files and rest:
+        reading.tell(unread(rest, WEIGHTS, calculation.name))
+    return Gathered(read_operands(calculation.operands, {}, files, reading)[0], {}, tuple(reading.notes))
+
+
 def _holder(found: Found) -> Contents | None:
     """The file, or the object that `model.json#encoder[0]` picks; None where that is no object."""
     contents, path = found.contents, found.name or ""

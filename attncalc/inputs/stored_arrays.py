@@ -26,6 +26,7 @@ from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, brackets, from_array
 from attncalc.inputs.indexing import Parts
 from attncalc.inputs.json_files import parse_json, plain
+from attncalc.inputs.python_values import stored_numbers
 from attncalc.inputs.reading import TORCH_HINT, Contents, Reading, choose
 from attncalc.record.trace import Given
 
@@ -217,6 +218,15 @@ def of_files(files: Mapping[str, Callable[[], Contents]], source: str) -> ArrayF
         return held.loaders[""](at, most)
 
     return ArrayFile(source, {name: partial(load, name) for name in files})
+
+
+def of_arrays(arrays: Mapping[str, Any], source: str) -> ArrayFile:
+    """Arrays from Python, of NumPy, torch or JAX, as if they were stored."""
+
+    def load(name: str, at: Parts = (), most: float = MAX_CELLS) -> Array:
+        return _part(stored_numbers(arrays[name], name)[0], at, most, source)
+
+    return ArrayFile(source, {name: partial(load, name) for name in arrays})
 
 
 def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:

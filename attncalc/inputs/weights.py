@@ -45,6 +45,7 @@ NAMES = {
 }
 """The names of modules in the files of Hugging Face's libraries, PyTorch, timm and Meta."""
 
+FUSED = (".c_attn.", ".qkv.", ".query_key_value.")  # beside one of these a projection that says no more is the output's
 CONV1D = ("c_attn", "c_proj", "c_fc")  # stored [in, out], unless shapes say otherwise
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention", "multihead_attn", "cross_attn")
 _ENDS = (".weight", ".bias", "_weight", "_bias")  # behind a module's name; nn.MultiheadAttention has in_proj_weight
@@ -129,7 +130,10 @@ def _stored(contents: Contents, name: str, short: str) -> Stored | None:
     module = name.removesuffix(end)
     ends = [tail for tail in _TAILS if f".{module}".endswith(tail)]
     if not ends:
-        what = {"c_proj": "o" if any(".c_attn." in f".{n}" for n in contents.names) else "2"}.get(module, "")
+        fused = any(part in f".{held}" for held in contents.names for part in FUSED)
+        alone = {"c_proj": "o" if fused else "2", "proj": "o" * fused, "dense": "o" * fused}
+        own = short.removesuffix(end)
+        what = alone.get(own, own if own in ("q", "k", "v", "o") else "")
     else:
         what = _TAILS[max(ends, key=len)]
     if what == "3" and module.endswith("up_proj") and f"{module[:-7]}gate_proj{end}" not in contents.names:

@@ -104,6 +104,13 @@ def test_a_right_dump_has_no_stripe(run: Run, tmp_path: Path) -> None:
     assert "first wrong" not in page
 
 
+@pytest.mark.parametrize("name", ["past_key_values", "cache"])
+def test_what_a_model_returns_is_an_answer_as_it_is(name: str) -> None:
+    t = computed("llama")
+    states = tuple(state[None] for state in t["hidden"])
+    assert t.check({"logits": t["logits"][None], name: object(), "hidden_states": states})
+
+
 def test_a_folder_of_npy_files_is_a_dump(run: Run, tmp_path: Path) -> None:
     t, folder = computed("llama"), tmp_path / "dump"
     folder.mkdir()

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from operands import stored
 
+import attncalc as ac
 from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError
 from attncalc.common.numerals import Array
-from attncalc.inputs.calls import Gathered, gather
+from attncalc.inputs.calls import Gathered, from_frameworks, gather
 from attncalc.inputs.reading import Reading
 
 D, FF, H, G = 8, 12, 4, 2
@@ -94,6 +95,13 @@ CASES: dict[str, tuple[str, Mapping[str, Array], dict[str, int], Mapping[str, Ar
     "BERT": ("encoder-block", BERT, {}, NO_GATE),
     "Llama": ("encoder-block", LLAMA_MLP | LLAMA_ATTENTION, {}, GROUPED | WIDE),
     "Llama's attention": ("multihead", LLAMA_ATTENTION, {}, GROUPED),
+    "T5's attention alone": ("multihead", {f"{w[1]}.weight": SQUARE[w].T for w in SQUARE}, {}, SQUARE),
+    "timm's attention alone": (
+        "multihead",
+        {"qkv.weight": rows(*(SQUARE[w].T for w in ("wq", "wk", "wv"))), "proj.weight": SQUARE["wo"].T},
+        {},
+        SQUARE,
+    ),
     "Falcon": (
         "multihead",
         {
@@ -146,6 +154,39 @@ def test_weights_by_the_names_of_frameworks(folder: Path, case: str) -> None:
     values = {name: given.value.tolist() for name, given in found.inputs.items() if name != "x"}
     assert values == {name: np.asarray(value, float).tolist() for name, value in due.items()}
     assert ("is not used" in str(found.notes) or "are not used" in str(found.notes)) == (calculation == "ffn")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_state_dict_gives_the_same_from_python(case: str) -> None:
+    calculation, arrays, options, due = CASES[case]
+    given = {name: np.asarray(value, np.float32) for name, value in arrays.items()}
+    found = from_frameworks(load(calculation), given, options, D)
+    assert {name: g.value.tolist() for name, g in found.inputs.items()} == {
+        name: np.asarray(value, float).tolist() for name, value in due.items()
+    }
+
+
+class Tensor:
+    """An array of another library: NumPy sees it by its protocol alone."""
+
+    def __init__(self, value: Array) -> None:
+        self.value = value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.value, dtype)
+
+
+def test_weights_from_python_by_any_names(folder: Path) -> None:
+    x = RNG.integers(-3, 3, (5, D))
+    wanted = ac.multihead(x, heads=H, weights=SQUARE).result
+    torch = {f"{name[1]}_proj.weight": Tensor(value.T) for name, value in SQUARE.items()}
+    found = ac.multihead(x, heads=H, weights=torch)
+    np.testing.assert_array_equal(found.result, wanted)
+    assert "weights: wq, wk, wv and wo are stored [out, in], and are turned, as a Linear of that name is" in found.notes
+    stored(folder / "m.safetensors", {f"h.0.{name}": value.value for name, value in torch.items()})
+    np.testing.assert_array_equal(ac.multihead(x, heads=H, weights="m.safetensors#h.0").result, wanted)
+    with pytest.raises(AttncalcError, match="multihead has no operand or option 'wqq'"):
+        ac.multihead(x, heads=H, weights={"wqq": x})
 
 
 def test_what_was_taken_is_written_as_one_would_pick_it(folder: Path) -> None:

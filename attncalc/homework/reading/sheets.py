@@ -233,6 +233,8 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
 def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
     """The answers by their names; `hidden_states.3` is one of several arrays, as a model returns them."""
     for name, value in answer.items():
+        if name in ("past_key_values", "cache"):  # with which a text goes on, and no array
+            continue
         if isinstance(value, tuple) and value and all(hasattr(each, "shape") for each in value):
             yield from ((f"{name}.{i}", each) for i, each in enumerate(value))
         else:
