@@ -181,12 +181,14 @@ def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
 
 
-FAINT = ("ln-wrong-eps", "rope-wrong-base", "rope-one-base", "gelu-tanh", "gelu-silu", "experts-not-renormalised")
-"""What changes these small models hardly more than that type's noise does, or cannot be told from it by name."""
+FAINT = ("ln-wrong-eps", "rope-wrong-base", "rope-one-base", "gelu-tanh")
+"""What changes these small models hardly more than that type's noise does."""
 HIDDEN = {
     ("softcap-missing", "gemma2"): "is not seen",
     ("gelu-relu", "t5"): "is named in the next array",
-    ("scale-logits-swapped", "t5_gated"): "is placed, but not named",
+    ("gelu-silu", "deepseek_v2"): "is placed, but not named",
+    ("gelu-silu", "olmo2"): "is placed, but not named",
+    ("experts-not-renormalised", "deepseek_v3"): "shows in the next array, and is not named",
 }
 """The same, of these models alone, and what becomes of it."""
 BFLOAT16 = [(f, m) for f, m in PLANTED if f.name not in FAINT and (f.name, m) not in HIDDEN]
@@ -199,7 +201,7 @@ def left_out() -> str:
     single = "; ".join(f"`{name}` of {model} {what}" for (name, model), what in HIDDEN.items())
     return (
         f"The bfloat16 column leaves out kinds of faults that change these small models hardly more than bfloat16's "
-        f"noise does, or that cannot be told by name in it: {kinds}. It also leaves out single ones: {single}. "
+        f"noise does: {kinds}. It also leaves out single ones: {single}. "
         "Of none of these a wrong name is told."
     )
 
@@ -230,9 +232,11 @@ def test_what_is_as_faint_as_bfloat16s_noise_gets_no_other_name(fault: Fault, mo
 def test_what_is_hidden_in_bfloat16_is_so_as_it_is_said(fault: Fault, model: str) -> None:
     marked = narrow(fault, model)
     named = next((step.name for step in marked.steps if step.mistake), "")
+    here = marked.first_wrong == fault.at
     found = "is named in the next array" if named else "is placed, but not named"
+    found = found if named or here else "shows in the next array, and is not named"
     assert HIDDEN[fault.name, model] == ("is not seen" if marked else found)
-    assert marked or (marked.first_wrong == fault.at) == (not named)
+    assert marked or here == (not named) or "shows" in found
 
 
 def test_bfloat16_without_a_fault_is_right() -> None:

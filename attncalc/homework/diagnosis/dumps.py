@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, fits, odds
+from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, BY_CHANCE, fits, odds
 from attncalc.homework.diagnosis.key import FEW, Key, Question, Whole
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import Answer
@@ -67,7 +67,13 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
         off = _off(few, value, sizes)
         tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all())))
     values = {near.number: key.excerpt(nodes[near.number], chosen, own, whole) for near in _meant(tried, right)}
-    telling = [near for near in tried if _tells(few, values.get(near.number), due)]
+    dimensions = _dimensions(_gaps(few, due, sizes))
+    telling = [
+        near
+        for near in tried
+        if (near.number in values and _points_there(near, right, dimensions, len(tried)))
+        or _tells(few, values.get(near.number), due)
+    ]
     if not chosen:
         return [near.number for near in telling]
     everywhere = _off(answer, against, _sizes(against))
@@ -124,6 +130,20 @@ def _meant(tried: Sequence[Near], right: float) -> list[Near]:
     next_one = min((near.off for near in tried if near not in alike), default=np.inf)
     far = best.off < FAR * min(right, best.spread) and best.off < NEARER * next_one
     return alike if far else []
+
+
+def _points_there(near: Near, right: float, dimensions: float, tried: int) -> bool:
+    """Whether a dump lies from what is right just where a rule is, which noise does in so many dimensions by no chance.
+
+    The entries of a narrow type may each be within its noise, and all of them together tell all the same.
+    """
+    return near.off < FAR * right and tried * (near.off / right) ** (dimensions - 1) < BY_CHANCE
+
+
+def _dimensions(gaps: Array) -> float:
+    """Over how many entries gaps are spread: all, where they are alike; one, where one is far larger than others."""
+    squares = np.square(gaps[np.isfinite(gaps)])
+    return float(squares.sum() ** 2 / max(np.square(squares).sum(), np.finfo(float).tiny)) if squares.any() else 1.0
 
 
 def _places(answer: Answer, right: Array, step: Node) -> dict[str, Array]:
