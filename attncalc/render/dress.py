@@ -28,7 +28,7 @@ STYLE = """
 .attncalc math {
   font-size: 1.12em; font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "STIX Math", math;
 }
-.attncalc msub > :last-child { position: relative; top: .12em; } /* other fonts hardly lower it: meann */
+.attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;

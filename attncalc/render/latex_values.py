@@ -82,6 +82,7 @@ def _set(line: str, room: int) -> str:
 
 # Matrices
 
+SHORT = 7  # characters of a symbol for which a line has room before its matrix
 LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
 FEWEST_COLUMNS = 4
 STRUT = r"\rule{0pt}{2.6ex}"  # it keeps a row off the line above it
@@ -105,17 +106,18 @@ def value(table: Table, view: View) -> Value:
     else:
         links = _links(table, shown.matrices)
         for most in range(LIMITS.columns - 1, FEWEST_COLUMNS - 1, -1):
-            if _fit(links):
+            if _fit(table, links):
                 break
             shown = window(table, view, LIMITS._replace(columns=most))
             links = _links(table, shown.matrices)
-    if not _fit(links):
+    if not _fit(table, links):
         links = list(_listed(table, shown.matrices))
     return Value(links, tex.text(f"{GAP} {shown.left_out} (--all shows them)") if shown.left_out else "")
 
 
-def _fit(links: Iterable[Link]) -> bool:
-    return all(link.width <= LINE for link in links)
+def _fit(table: Table, links: Iterable[Link]) -> bool:
+    room = LINE - max(0, len(table.symbol) - SHORT)
+    return all(link.width <= room for link in links)
 
 
 def _blocks(matrix: Matrix) -> Iterator[Matrix]:

@@ -399,6 +399,7 @@ def test_matrices_that_lie_otherwise_are_told(
     assert (mistake == "mh-wo-transposed") == ("conv1d-transposed" in step.finding.also)
 
 
+@pytest.mark.thorough
 def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
     """One token is far larger than the others, as the first one of a text is in many models: its squares overflow."""
 

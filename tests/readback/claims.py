@@ -275,8 +275,9 @@ CLAIMS: dict[str, Claim] = {
     "0 where λ·I − A sends some direction to 0": lambda at: np.allclose(
         np.polyval(at.value, np.linalg.eigvals(at["A"])), 0, atol=1e-9
     ),
-    "the number of them that are not 0 is the rank": lambda at: (
-        np.count_nonzero(at.value > 1e-9) == np.linalg.matrix_rank(at["A"])
+    "those not 0 count the rank": lambda at: np.count_nonzero(at.value > 1e-9) == np.linalg.matrix_rank(at["A"]),
+    "the roots of the eigenvalues of Aᵀ·A": lambda at: np.allclose(
+        at.value**2, np.linalg.eigvalsh(at["A"].T @ at["A"])[::-1][: at.value.size], atol=1e-9
     ),
     "the shares sum to 1": sums_to_one,
     "probabilities that sum to 1": sums_to_one,

@@ -73,6 +73,7 @@ def test_no_line_of_a_narrow_page_begins_with_what_belongs_to_the_line_above(nam
         assert re.findall(r"^ *[\])²ᵀ,;].*", page, re.MULTILINE) == []
 
 
+@pytest.mark.spread
 @of_every_sample
 def test_no_formula_says_that_a_thing_is_itself(name: str, backward: bool) -> None:
     if trace := traced(name, backward):
@@ -80,6 +81,7 @@ def test_no_formula_says_that_a_thing_is_itself(name: str, backward: bool) -> No
         assert re.findall(r"^ *\d+  \S+ = (.*) = \1(?: = .*)?$", page, re.MULTILINE) == []
 
 
+@pytest.mark.spread
 @of_every_sample
 def test_no_line_says_that_a_number_is_itself(name: str, backward: bool) -> None:
     if trace := traced(name, backward):
@@ -97,6 +99,7 @@ def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
         assert {block for block, count in drawn.items() if block and count > 1} == set()
 
 
+@pytest.mark.spread
 @of_every_sample
 def test_no_reason_is_given_again_and_again(name: str, backward: bool) -> None:
     """Steps of one name, in the groups of a loop, are there for one reason."""
@@ -154,6 +157,7 @@ def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it()
     assert "source → encoder 1 → memory → token 1 → " in page
 
 
+@pytest.mark.spread
 @of_every_sample
 def test_an_outline_has_fewer_parts_than_steps_or_speaks_of_none(name: str, backward: bool) -> None:
     if trace := traced(name, backward):
