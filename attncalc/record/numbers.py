@@ -1,8 +1,8 @@
 """How a number is shown: decimals, alignment on the point, infinities, exact forms.
 
 A table is shown with the fewest decimals that give every entry exactly, at most four (so that whole numbers are
-written as such), or with as many as were asked for. Entries that so many decimals would lose, or nearly lose, or that
-are huge, are scientific: as they are by themselves, so that a value has one notation. Nothing is ever shown as -0.
+written as such), or with as many as were asked for. Entries that so many decimals would lose, or that are huge, are
+scientific; nothing is ever shown as -0.
 """
 
 from __future__ import annotations
@@ -119,7 +119,6 @@ DIGITS = 4
 HUGE = 1e9  # from here on, numbers that are not whole are scientific
 HUGE_WHOLE = 1e15  # up to here, float64 holds every whole number
 FAINT = 1e-3  # a table that holds nothing larger is scientific throughout
-FAINTEST = 7  # decimals by which a number is known to be below that: 0.99996e-3, of four digits, is 1.000e-03
 TRUE_DECIMALS = 6  # so many decimals of a number below HUGE are told by the digits that float64 has
 
 # Compiled by `re` where they are used, and not at start-up.
@@ -229,11 +228,7 @@ def _decimal(values: Array, form: _Form) -> list[str]:
     """Finite float64 numbers of ordinary size with their decimals, the others each in its way."""
     rounded = round_half_up(values, form.decimals)
     huge = HUGE if form.decimals else HUGE_WHOLE
-    size = np.abs(values)
-    odd = ~(size < huge) | ((rounded == 0) & (values != 0)) | form.faint
-    if form.trimmed:  # as a number by itself is written, unless its decimals end
-        small = round_half_up(size, FAINTEST) < FAINT
-        odd[small] |= np.abs(rounded[small] - values[small]) > form.slack * size[small]
+    odd = ~(np.abs(values) < huge) | ((rounded == 0) & (values != 0)) | form.faint
     result = [_fixed(x, form.decimals) for x in rounded.tolist()]
     for i in np.flatnonzero(odd):
         result[i] = _scientific(float(values[i]), form)

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 import numpy as np
 import pytest
 import sympy
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -270,10 +270,3 @@ def test_what_cancels_as_far_as_anybody_looks_is_nothing() -> None:
     assert format_number(np.array(nothing, dtype=object)).endswith(" ≈ 0")
     assert decimal(nothing) == 0
     assert format_number(np.array(sympy.exp(-500), dtype=object)) == "e^(-500) ≈ 7.125e-218"
-
-
-@given(st.lists(st.floats(-2e-3, 2e-3).map(lambda x: round(x, 9)), min_size=1, max_size=4))
-@example([2.5e-04, 0.5, 1 / 3])
-def test_a_value_has_one_notation_in_a_table_and_by_itself(small: list[float]) -> None:
-    table = format_column([*small, 1 / 3])
-    assert ["e" in entry for entry in table] == ["e" in format_number(value) for value in [*small, 1 / 3]]
