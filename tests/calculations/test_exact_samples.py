@@ -39,6 +39,7 @@ REFUSED = {
     "transformer": LARGE,
     "mlp-classes": LARGE,
     "rnn": DEEP,
+    "rnn-gru": DEEP,
     "descend-valley": "a power with the exponent 2 has more than 1,000 digits",
 }
 """What has no closed form that anyone would read, and why."""
