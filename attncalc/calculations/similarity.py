@@ -35,7 +35,7 @@ def _have_directions(values: Mapping[str, Any]) -> None:
         "every row's similarity to itself is 1": lambda f, x: same(f(x).result.diagonal(), 1),
         "reordering the rows of x reorders the result": lambda f, x, y: same(f(x[::-1], y), f(x, y).result[::-1]),
     },
-    reference="Manning, Raghavan and Schütze 2008, Introduction to Information Retrieval, section 6.3 (cosines); as "
+    reference="Manning et al. 2008, Introduction to Information Retrieval, section 6.3 (cosines); as "
     "scipy.spatial.distance.cdist",
     exercise=Exercise(sizes={"n": 3, "d": 3}),
 )

@@ -105,8 +105,8 @@ def _angle(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         "between −1 and 1": lambda f, a, b: at_most(abs(f(a, b).result), 1),
         "the opposite vector has the opposite cosine": lambda f, a, b: same(f(-a, b), -f(a, b).result),
     },
-    reference="Strang 2016, Introduction to Linear Algebra, section 1.2; between texts: Manning, Raghavan and "
-    "Schütze 2008, Introduction to Information Retrieval, section 6.3.1",
+    reference="Strang 2016, Introduction to Linear Algebra, section 1.2; between texts: Manning et al. 2008, "
+    "Introduction to Information Retrieval, section 6.3.1",
 )
 def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine instead"] = False) -> tuple[Node, Node]:
     """How closely two vectors point in the same direction, whatever their lengths.

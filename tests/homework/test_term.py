@@ -465,8 +465,8 @@ def totals(hand: Hand) -> dict[str, tuple[Fraction, Fraction]]:
 
 
 def written(number: Fraction) -> str:
-    """As a table has it."""
-    return f"{round(float(number), 6):.10g}"
+    """As a page has it."""
+    return f"{round(float(number), 2):.10g}"
 
 
 def comes_back(term: Term, name: str, key: str, hand: Hand) -> None:
