@@ -15,7 +15,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from readback.hints import HINTS
 from readback.pages import behind
 from readback.says import Case, readings
 from readback.test_formulas import UNREADABLE, faults, shown
-from readback.test_reasons import QUOTED, STATED, beside, is_true_of, left_over, sentences
+from readback.test_reasons import QUOTED, STATED, beside, is_true_of, left_over, names, sentences
 from readback.test_says import is_told_truly, planted
 
 from attncalc.calculations import TABLE
@@ -334,7 +334,8 @@ def of_reasons() -> Iterator[tuple[str, str, str]]:
     """(verdict, where, changed words) of every change of a number or a sign in a reason, of a number in a hint."""
     for sentence in sorted(sentence for sentence in sentences() if STATED.search(sentence)):
         steps = [at for why, at in beside() if sentence in (why or "").split("; ")]
-        for other in (*_renumbered(sentence), *_resigned(sentence)):
+        named = [name.span() for name in names().finditer(sentence)]  # W_2 is written by the graph that has it
+        for other in (*_renumbered(sentence, named), *_resigned(sentence)):
             noticed = STATED.search(left_over(other)) or not is_true_of(other, steps) or _unsaid(sentence, other)
             yield "killed" if noticed else "survived", "reason", other
     for hint in HINTS:
@@ -342,10 +343,11 @@ def of_reasons() -> Iterator[tuple[str, str, str]]:
             yield "killed" if other not in HINTS else "survived", "hint", other
 
 
-def _renumbered(sentence: str) -> list[str]:
+def _renumbered(sentence: str, but_in: Sequence[tuple[int, int]] = ()) -> list[str]:
     return [
         f"{sentence[: place.start()]}{int(place[0]) + 1}{sentence[place.end() :]}"
         for place in re.finditer(r"\d+", sentence)
+        if not any(first <= place.start() < last for first, last in but_in)
     ]
 
 
