@@ -51,7 +51,7 @@ MUTANTS = [
         "evaluate/large",
     ),
     Mutant(
-        "return 1 + max(self.level.values(), default=0)", "return max(self.level.values(), default=0)", "evaluate/large"
+        "range(1 + max(self.level.values(), default=0))", "range(max(self.level.values(), default=0))", "evaluate/large"
     ),
     Mutant("return node.row.adds\n", "return not node.row.adds\n", "evaluate/large/test_blocks.py"),
     Mutant(

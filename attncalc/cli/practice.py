@@ -17,9 +17,9 @@ from attncalc.cli.checking import from_zero
 from attncalc.cli.lists import listed_page
 from attncalc.cli.quizzes import Drawing, may_be_document, own_but, sizes_of, wanted_by
 from attncalc.cli.reference import named
-from attncalc.cli.settings import Colour, names, one_of, option, switch, whole_to
+from attncalc.cli.settings import Colour, hinting, names, option, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
-from attncalc.common.numerals import HINTS, QUESTION
+from attncalc.common.numerals import QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
 from attncalc.homework.diagnosis.key import Key
@@ -52,17 +52,7 @@ class Asked(NamedTuple):
     show_steps: Annotated[
         list[str] | None, option("Problem", "--show-steps", "STEP,…", "steps that are told with their values")
     ] = None
-    hints: Annotated[
-        str,
-        option(
-            "Problem",
-            "--hints",
-            "|".join(HINTS),
-            f"tell of an answer where it is wrong, also a question, or also the mistake ({QUESTION})",
-            choices=HINTS,
-            check=one_of(HINTS),
-        ),
-    ] = QUESTION
+    hints: Annotated[str, hinting("Problem", QUESTION)] = QUESTION
 
 
 class Earning(NamedTuple):

@@ -257,21 +257,17 @@ Stored = Annotated[
 ]
 
 
+def hinting(section: str, usual: str) -> Any:
+    """The option that says how much is told of a wrong answer."""
+    told = f"tell where it is wrong, also a question, or also the mistake ({usual})"
+    return option(section, "--hints", "|".join(HINTS), told, choices=HINTS, check=one_of(HINTS))
+
+
 class Marking(NamedTuple):
     """How an answer is marked."""
 
     reveal: Annotated[bool, switch("Checking", "--reveal", "also show the right values")] = False
-    hints: Annotated[
-        str | None,
-        option(
-            "Checking",
-            "--hints",
-            "|".join(HINTS),
-            f"tell where it is wrong, also a question, or also the mistake ({QUESTION}; of arrays in files {RULE})",
-            choices=HINTS,
-            check=one_of(HINTS),
-        ),
-    ] = None
+    hints: Annotated[str | None, hinting("Checking", f"{QUESTION}; of arrays in files {RULE}")] = None
     policy: Annotated[
         str | None, option("Checking", "--policy", "FILE", "what answers earn (policy.toml); options overrule it")
     ] = None
