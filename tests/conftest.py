@@ -28,6 +28,7 @@ settings.load_profile("quick")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="run what the suite leaves out because it takes long")
+    parser.addoption("--release", action="store_true", help="run the rows of tables that --thorough leaves out as well")
     parser.addoption("--row", action="append", default=[], help="of a table, look at the rows with this in their names")
 
 
@@ -41,20 +42,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # the snapshots' plug-in is to see what is left out: what it didn't see, it calls unused
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Either what is marked `thorough`, with the rows that the quick tests leave out, or all the rest.
+    """Leave what belongs to this run: the quick one, that of `--thorough` or that of `--release`.
 
-    What draws examples is asked for more of them under `--thorough`. Who asks for some by name gets both at once.
+    What draws examples is asked for more of them under `--thorough`. Who asks for some by name, or for the rows of a
+    name, gets all of them at once, and what is marked `thorough` with `--thorough`.
     """
     thorough = config.getoption("--thorough")
-    by_name = bool(config.option.keyword)
+    late = {rows.Run.THOROUGH: thorough, rows.Run.RELEASE: config.getoption("--release")}
+    runs = [run for run, is_asked in late.items() if is_asked] or [rows.Run.QUICK]
 
     def asked(item: pytest.Item) -> bool:
-        left_out = not by_name and rows.is_left_out(item)
-        if thorough and (by_name or rows.ONLY):
-            return not left_out
-        marked = left_out or item.get_closest_marker("thorough") is not None
+        if rows.is_of_another_row(item):
+            return False
+        if rows.ONLY or config.option.keyword:
+            return thorough or item.get_closest_marker("thorough") is None
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
-        return marked or draws if thorough else not marked
+        return rows.run_of(item) in runs or (draws and thorough)
 
     config.hook.pytest_deselected(items=[item for item in items if not asked(item)])
     items[:] = sorted(filter(asked, items), key=lambda item: LONGEST not in item.nodeid)

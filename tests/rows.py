@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
 from functools import wraps
 from typing import Any, TypeVar
 from zlib import crc32
@@ -26,21 +27,36 @@ ONLY: list[str] = []
 """What `--row` asks for."""
 
 
-def is_left_out(item: pytest.Item) -> bool:
-    """Whether a row of a test that is marked `spread` is left to --thorough: one in so many (7) is not.
+def is_of_another_row(item: pytest.Item) -> bool:
+    """Whether a test that is marked `spread` looks at a row that `--row` doesn't ask for."""
+    is_row = item.get_closest_marker("spread") is not None and hasattr(item, "callspec")
+    return bool(ONLY) and is_row and not any(part in item.name for part in ONLY)
 
-    Tests take turns, so that each row is looked at by some of them; those of a class share what they are made of.
-    Where rows are asked for, they and no others are looked at.
+
+class Run(IntEnum):
+    """When a test is run: by the README's command, by `--thorough` as well, or before a release alone."""
+
+    QUICK = 0
+    THOROUGH = 1
+    RELEASE = 2
+
+
+def run_of(item: pytest.Item) -> Run:
+    """When a test is run. Of one that is marked `spread`, each run takes its own rows.
+
+    The quick one takes one in so many (7), `--thorough` a third of the others, and `--release` the rest. Files take
+    turns, so that each row is looked at by some of them; the tests of one file share what they are made of.
     """
+    late = item.get_closest_marker("thorough") is not None
     spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
     if spread is None or call is None:
-        return False
-    if ONLY:
-        return not any(part in item.name for part in ONLY)
+        return Run(late)
     (share,) = spread.args or (7,)
-    test = item.nodeid.partition("[")[0]
-    turn = crc32((test.rpartition("::")[0] if getattr(item, "cls", None) else test).encode())
-    return bool((sum(call.indices.values()) + turn) % share)
+    turn = crc32(item.nodeid.partition("::")[0].encode())
+    place = (sum(call.indices.values()) + turn) % share
+    if place == 0:
+        return Run(late)
+    return Run.THOROUGH if place <= share / 3 else Run.RELEASE
 
 
 def _examples() -> int:

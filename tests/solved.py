@@ -38,11 +38,21 @@ ONE_OF_EACH = [tried for name in NAMES for tried in _tried(name, 0)]
 ALL = [tried for name in NAMES for number in range(len(EXPECTED[name].cases)) for tried in _tried(name, number)]
 
 
+MOST_PAGES = 500
+_pages: dict[tuple[int, str, str], tuple[Trace, str]] = {}
+"""With its trace each, so that no other one gets its id."""
+
+
 def page_in(format: str, trace: Trace, view: View | None = None) -> str:
-    """A trace in a format that is text."""
-    text = render(trace, format, view)
-    assert isinstance(text, str)
-    return text
+    """A trace in a format that is text; what several tests look at is written once."""
+    key = id(trace), format, repr(view)
+    if key not in _pages:
+        text = render(trace, format, view)
+        assert isinstance(text, str)
+        if len(_pages) >= MOST_PAGES:
+            del _pages[next(iter(_pages))]
+        _pages[key] = trace, text
+    return _pages[key][1]
 
 
 def tables(trace: Trace) -> list[Table]:

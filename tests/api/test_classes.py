@@ -43,6 +43,7 @@ QUIZZES: dict[str, tuple[list[str], Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("row", QUIZZES)
 def test_a_quiz_is_that_of_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> None:
@@ -58,6 +59,7 @@ def test_a_quiz_is_that_of_the_command(run: Run, tmp_path: Path, monkeypatch: py
     assert encoded(call().files()) == written(tmp_path / "q")
 
 
+@pytest.mark.thorough
 def test_what_a_quiz_tells_of_itself() -> None:
     found = ac.quiz("dot", seed=3, roster=["Ann", "Bob"])
     assert list(found.problems) == ["Ann", "Bob"]

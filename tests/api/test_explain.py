@@ -80,6 +80,7 @@ def test_the_card_of_attention() -> None:
     assert found.gradient[1].formula == "∂L/∂output·Vᵀ"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["multihead", "scaling"])  # of 110 and of 212 characters
 def test_a_formula_that_would_be_too_long_is_left_out(name: str) -> None:
     assert card(name).formula == ""

@@ -132,6 +132,7 @@ def test_softmax_against_temperature_is_softmax() -> None:
     assert_allclose(curves.marks.y, shares.values)
 
 
+@pytest.mark.thorough
 def test_of_many_shares_the_largest_are_followed() -> None:
     _, curves = pictures(ac.softmax(np.arange(20.0)))
     assert isinstance(curves, Curves)
@@ -235,6 +236,7 @@ def test_a_row_that_rounding_has_left_over_is_nothing() -> None:
     assert np.abs(grad.values).max() == 0
 
 
+@pytest.mark.thorough
 def test_exact_numbers_are_drawn_as_decimals() -> None:
     trace = solve(problem_of(ac.softmax([1, 2, 3])), exact=True)
     bars = pictures(trace)[0]

@@ -48,6 +48,7 @@ def test_all_numbers_are_those_of_the_original(name: str) -> None:
     must_be_close(name, compared(name))
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", [name for name in NAMES if "loss" in reference(name)])
 def test_every_gradient_is_that_of_the_original(name: str) -> None:
@@ -59,6 +60,7 @@ def test_every_checkpoint_and_every_architecture_is_in_the_documents() -> None:
     assert {row["architecture"] for row in figures().values()} == tables().keys()
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", [name for name in NAMES if "tokens" in reference(name)])
 def test_the_text_goes_on_as_with_the_original(name: str) -> None:
@@ -85,6 +87,7 @@ def with_words(folder: Path, words: list[str]) -> Path:
 WORDS = ["<?>", *"a cat dog is here on mat the sat ran ate big red old new ,".split()]  # noqa: SIM905  (read at once)
 
 
+@pytest.mark.thorough
 def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
     m = ac.load(with_words(tmp_path, WORDS))
     t = m("the cat")
@@ -208,6 +211,7 @@ def test_what_an_encoder_cannot_tell_is_an_error(name: str, given: dict[str, Any
     assert said in str(found.value)
 
 
+@pytest.mark.thorough
 def test_an_image_has_classes_and_may_be_patches(run: Run, tmp_path: Path) -> None:
     image, path = reference("vit")["given image"], tmp_path / "image.npy"
     t, m = computed("vit"), ac.load(MODELS / "vit")
@@ -269,6 +273,7 @@ def test_info_counts_what_is_there(run: Run) -> None:
     assert info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * 4
 
 
+@pytest.mark.thorough
 def test_a_decoder_begins_with_its_start_token(run: Run) -> None:
     t5 = ac.load(MODELS / "t5")
     alone, given = t5(IDS), t5(IDS, decoder_tokens=[0])

@@ -75,6 +75,7 @@ class TestActivation:
     def test_a_single_number_will_do(self) -> None:
         assert ac.activation(1.5, kind="silu").result == pytest.approx(1.5 / (1 + math.exp(-1.5)))
 
+    @pytest.mark.thorough
     def test_exact_numbers_stay_exact(self) -> None:
         import sympy
 

@@ -207,6 +207,7 @@ class TestLaws:
     def test_a_shift_of_all_scores_changes_nothing(self, z: Array, y: list[int], shift: float) -> None:
         assert_allclose(ac.cross_entropy(z + shift, y).result, ac.cross_entropy(z, y).result, atol=1e-12)
 
+    @pytest.mark.thorough
     @few
     @given(logits, targets)
     def test_gradients_of_a_row_cancel(self, z: Array, y: list[int]) -> None:
@@ -219,6 +220,7 @@ class TestLaws:
         assert (t["losses"] >= 0).all()
         assert_allclose(t["losses"], by_precise_numbers(z, np.array(y)), rtol=1e-12, atol=1e-14)
 
+    @pytest.mark.thorough
     @few
     @given(logits)
     def test_the_best_forecast_of_shares_is_the_shares(self, z: Array) -> None:

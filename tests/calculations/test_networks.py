@@ -31,6 +31,7 @@ def test_a_network_learns_as_torch_s_does(case: dict[str, Any]) -> None:
         assert_allclose(found[name], value, rtol=1e-11, atol=1e-14, err_msg=name)
 
 
+@pytest.mark.thorough
 def test_regression_finds_the_line_of_least_squares() -> None:
     found = ac.linear_regression(X, Y, W, B, lr=0.1, steps=5000)
     known = np.linalg.lstsq(np.hstack([X, np.ones((4, 1))]), Y, rcond=None)[0]

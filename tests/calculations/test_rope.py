@@ -102,6 +102,7 @@ class TestLaws:
     def test_a_turn_keeps_the_length(self, x: list[float], place: int, layout: str) -> None:
         assert_allclose(np.linalg.norm(ac.rope([x], [place], layout=layout).result), np.linalg.norm(x), atol=1e-13)
 
+    @pytest.mark.thorough
     @given(vectors, vectors, st.integers(0, 500), st.integers(0, 500), st.integers(0, 500), layouts)
     def test_a_product_depends_on_the_distance_alone(
         self, q: list[float], k: list[float], m: int, n: int, further: int, layout: str
@@ -112,6 +113,7 @@ class TestLaws:
         )
         assert here == pytest.approx(there, abs=1e-9)
 
+    @pytest.mark.thorough
     @given(vectors, st.integers(0, 1000), st.integers(0, 1000))
     def test_turns_add_up(self, x: list[float], a: int, b: int) -> None:
         assert_allclose(ac.rope(ac.rope([x], [a]).result, [b]).result, ac.rope([x], [a + b]).result, atol=1e-11)

@@ -242,6 +242,7 @@ class TestEigen:
         assert vectors.rank() == 6
         assert_array_equal(t["a_v"] - t["lambda_v"], 0)
 
+    @pytest.mark.thorough
     def test_letters(self) -> None:
         a, b, c = sympy.symbols("a b c", real=True)
         given_ = {"a": Given(np.array([[a, b], [b, c]], dtype=object))}

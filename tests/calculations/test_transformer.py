@@ -42,6 +42,7 @@ def test_the_sample_model_translates(source: str) -> None:
     assert t.result.dtype == np.int64
 
 
+@pytest.mark.thorough
 def test_generation_is_the_same_token_by_token() -> None:
     written = [0]
     for _ in range(4):
@@ -61,6 +62,7 @@ def test_nothing_is_generated_after_the_end() -> None:
     assert t["tokens"] is t.result
 
 
+@pytest.mark.thorough
 def test_what_comes_after_the_end_is_not_worked_out() -> None:
     told: list[tuple[str, int, int | None]] = []
     places = ac.sinusoidal(n=4, d=4).result  # a fifth token would have none
@@ -180,6 +182,7 @@ def test_a_part_of_a_file_that_is_no_model_is_refused(
     assert error.value.message == said
 
 
+@pytest.mark.thorough
 def test_what_grows_too_large_to_be_exact_is_refused_while_it_grows(samples: Path) -> None:
     """Each turn is looked at as any step is: the sample's entries would otherwise fill pages for minutes."""
     document = load_document(str(samples / "transformer.json"), Reading())

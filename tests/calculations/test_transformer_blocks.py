@@ -30,6 +30,7 @@ def test_the_decoder_is_pytorchs(norm: str) -> None:
     assert_allclose(t.result, peer["output"], rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_every_weight_of_a_block_has_a_gradient() -> None:
     weights = P["pre"]["decoder"]["weights"]
     t = ac.decoder_block(P["x"], P["memory"], weights=weights, heads=P["heads"], norm="pre")

@@ -59,6 +59,7 @@ def test_a_blank_sheet_of_what_is_asked_for_earns_nothing(run: Run) -> None:
     assert "0 of 4 marks" in run("run", "problem.json", "--check", "{}").stdout
 
 
+@pytest.mark.thorough
 @rows("name", TABLE)
 def test_every_step_can_stand_on_a_sheet_by_its_name(name: str) -> None:
     for step in Key(sample_problem(name)).names.order:
@@ -131,6 +132,7 @@ def test_a_key_behind_its_sheets_is_told(run: Run, sheets: str) -> None:
     assert "comes before" not in run("grade", "none.json", "problem.json").stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "roster", ["student\nAnn Lee\n", "Name;Mark\nAnn Lee;\n", "First name,Last name,id\nAnn,Lee,7\n"]
 )
@@ -144,6 +146,7 @@ def test_a_roster_has_its_names_where_a_class_list_has_them(run: Run, roster: st
         assert "hint: it holds the problems of a class: attncalc grade quiz/keys.json SHEETS" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", ["problem.json", "key.json"])
 def test_what_stands_beside_the_key_is_no_sheet(run: Run, key: str) -> None:
     run("quiz", "softmax", "--seed", "1", "-o", "quiz")
@@ -163,6 +166,7 @@ def test_a_sample_that_is_a_folder_is_written_as_one(run: Run, samples: Path) ->
     assert run("model", "tiny-llama", "3,1,4", "-q").returncode == 0
 
 
+@pytest.mark.thorough
 def test_the_noise_of_a_narrower_type_is_told(run: Run) -> None:
     """NumPy's root of a whole number is of 64 bits, and what it divides is so from there on."""
     random = np.random.default_rng(0)
@@ -179,6 +183,7 @@ def test_the_noise_of_a_narrower_type_is_told(run: Run) -> None:
     assert "noise" not in run(*words).stdout
 
 
+@pytest.mark.thorough
 def test_a_step_that_no_problem_has_is_told_before_any_sheet_is_marked(run: Run) -> None:
     Path("roster.csv").write_text("student\nAnn\nBob\n")
     run("quiz", "attention", "--roster", "roster.csv", "--seed", "3", "-o", "quiz")

@@ -142,6 +142,7 @@ def calls_with_an_odd_word(name: str) -> Iterator[list[str]]:
         yield ["check", file, "key.json"]
 
 
+@pytest.mark.thorough
 @rows("name", TABLE, thorough=lambda name: list(TABLE).index(name) % 10 > 0)
 def test_nobodys_word_is_quoted_in_lower_case(name: str) -> None:
     for words in calls_with_an_odd_word(name):
@@ -150,6 +151,7 @@ def test_nobodys_word_is_quoted_in_lower_case(name: str) -> None:
         assert ODD in said or ODD.lower() not in said.lower(), (words, said)
 
 
+@pytest.mark.thorough
 @posix
 @many
 @given(any_calls.of_a_calculation())
@@ -157,6 +159,7 @@ def test_any_calculation(call: Call) -> None:
     any_calls.check(call, run_here(call))
 
 
+@pytest.mark.thorough
 @posix
 @many
 @given(any_calls.of_a_document())
@@ -164,6 +167,7 @@ def test_any_document(call: Call) -> None:
     any_calls.check(call, run_here(call))
 
 
+@pytest.mark.thorough
 @posix
 @many
 @given(any_calls.of_a_page())
@@ -171,6 +175,7 @@ def test_any_page(call: Call) -> None:
     any_calls.check(call, run_here(call))
 
 
+@pytest.mark.thorough
 @posix
 @few
 @given(any_calls.calls)

@@ -36,6 +36,7 @@ def shares(folder: Path) -> NDArray[np.float64]:
 CALL = ("attention", "q.npy", "k.npy", "v.npy", "--causal")
 
 
+@pytest.mark.thorough
 def test_the_result_and_one_step_go_to_a_file(run: Run, folder: Path) -> None:
     weights = shares(folder)
     for words in (
@@ -49,6 +50,7 @@ def test_the_result_and_one_step_go_to_a_file(run: Run, folder: Path) -> None:
     assert_allclose(np.load(folder / "weights.npy"), weights, atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_a_page_shows_the_ends_of_every_step(run: Run, folder: Path) -> None:
     done = run(*CALL, "--show", "weights", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -107,6 +109,7 @@ def test_a_limit_of_the_process_is_respected(
         assert not list(folder.glob("*.npz"))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space, and /proc")
 def test_more_numbers_than_can_be_written_as_text_are_refused(
     limited: Callable[..., tuple[int, str]], tmp_path: Path

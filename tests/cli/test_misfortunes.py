@@ -67,6 +67,7 @@ def test_a_pipe_that_closes_in_the_middle_ends_it_quietly(
         assert (process.stderr.read(), process.wait()) == (b"", 141)
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("name", ["new.json", "old.json"])
 def test_a_disk_that_fills_leaves_the_file_as_it_was(attncalc_command: list[str], place: Path, name: str) -> None:
@@ -133,6 +134,7 @@ def test_streams_may_be_closed(
 ENCODINGS = ["ascii", "latin-1", "cp1252", "cp437", "koi8-r", "shift_jis", "utf-16", "utf-8"]
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_an_encoding_lacks_no_number_and_no_fault(attncalc_command: list[str], tmp_path: Path, encoding: str) -> None:
@@ -285,6 +287,7 @@ def wait_for_workers(process: subprocess.Popen[Any], count: int) -> list[int]:
 SENT = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @linux
 @pytest.mark.parametrize(
@@ -319,6 +322,7 @@ def test_a_grading_ends_with_its_workers_and_without_a_report(
         assert not any(Path(f"/proc/{worker}").exists() for worker in found)
 
 
+@pytest.mark.thorough
 @linux
 def test_a_worker_that_is_killed_costs_no_sheet(attncalc_command: list[str], samples: Path, tmp_path: Path) -> None:
     answers = [f"{i},{i / 7},{i}\n" for i in range(60)]

@@ -64,6 +64,7 @@ def test_the_repr_of_a_verdict_gives_no_answer_away(name: str) -> None:
     assert not [text for text in answers if text in repr(marked) + repr(marked.steps)]
 
 
+@pytest.mark.thorough
 def test_a_start_is_a_word_or_an_id() -> None:
     problem = sample_problem("transformer")
     options = {**problem.options, "start": "1"}

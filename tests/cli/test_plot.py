@@ -153,6 +153,7 @@ def test_without_matplotlib_no_file_is_written(
     assert [(path.name, path.read_bytes()) for path in folder.iterdir()] == [("x.png", b"old")]
 
 
+@pytest.mark.thorough
 @needs_matplotlib
 @pytest.mark.parametrize("failing", ["fsync", "fdopen"])
 def test_a_file_is_whole_or_not_there(
@@ -193,6 +194,7 @@ class TestInstalled:
         done = run("run", samples / "pairwise.json", "--plot", "-q", env={"COLUMNS": str(columns)})
         assert max(map(len, done.stdout.splitlines())) <= columns
 
+    @pytest.mark.thorough
     def test_is_ascii_where_the_terminal_is(self, run: Any, samples: Path) -> None:
         done = run(
             "run", samples / "descend-valley.json", "--plot", env={"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
@@ -205,6 +207,7 @@ class TestInstalled:
         done = run("softmax", "1,2", "--plot", "-o", "-")
         assert done.stdout.endswith("● at this temperature\n")
 
+    @pytest.mark.thorough
     @needs_matplotlib
     @pytest.mark.parametrize(
         ("name", "start"), [("x.png", b"\x89PNG\r\n\x1a\n"), ("x.svg", b"<?xml"), ("X.PNG", b"\x89PNG")]

@@ -164,6 +164,7 @@ def test_right_rounded_wrong_and_abandoned_answers_hints_an_interrupt_and_going_
     assert again.leaves() == 1
 
 
+@pytest.mark.thorough
 def test_three_without_help_end_it_with_0(sits: Sits) -> None:
     ann = sits("dot", "--seed", "1", "--no-why")
     told = ann.reads()
@@ -176,6 +177,7 @@ def test_three_without_help_end_it_with_0(sits: Sits) -> None:
     assert ann.leaves() == 0
 
 
+@pytest.mark.thorough
 def test_examples_fade(sits: Sits) -> None:
     ann = sits("softmax", "--fade", "--seed", "1", "--no-why")
     told = ann.reads()
@@ -192,6 +194,7 @@ def test_examples_fade(sits: Sits) -> None:
     assert ann.leaves() == 0
 
 
+@pytest.mark.thorough
 def test_no_colour_where_none_is_wanted(sits: Sits) -> None:
     seen = []
     for env in ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -207,6 +210,7 @@ def test_no_colour_where_none_is_wanted(sits: Sits) -> None:
     assert COLOUR.sub("", seen[0]) == seen[1]
 
 
+@pytest.mark.thorough
 def test_a_narrow_terminal_has_lines_that_fit(sits: Sits) -> None:
     ann = sits("attention", "--seed", "1", columns=40, NO_COLOR="1")
     ann.reads()
@@ -216,6 +220,7 @@ def test_a_narrow_terminal_has_lines_that_fit(sits: Sits) -> None:
     assert not [line for line in ann.seen.splitlines() if len(line) > 40 and "│" not in line]
 
 
+@pytest.mark.thorough
 def test_a_pipe_hears_the_same_without_a_prompt(sits: Sits, run: Run) -> None:
     lines = [answer(task) for task in tasks_of("softmax", 0)[:2]]
     said = [lines[0], "next", "1 2 3", "hint", "nonsense", lines[1], "list", "quit"]

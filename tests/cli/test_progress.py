@@ -221,6 +221,7 @@ def test_the_steps_of_a_model_are_counted() -> None:
 @posix
 class TestInATerminal:
     # The signal comes when the bar is there, so that a million of iterations are never made.
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("end", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["interrupted", "terminated"]
     )

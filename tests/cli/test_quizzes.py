@@ -85,6 +85,7 @@ def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     assert " without answers, where answers are wanted\nhint: answers stand under" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("form", PAGES)
 def test_a_worksheet_has_every_format_of_pages(run: Run, quiz: Path, form: str) -> None:
@@ -125,12 +126,14 @@ def test_without_a_seed_it_says_which_one_it_took(run: Run, tmp_path: Path) -> N
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
+@pytest.mark.thorough
 def test_says_once_what_it_cannot_tell_apart(run: Run) -> None:
     done = run("quiz", "rope", "--seed", "1", "-o", "quiz")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "note: this problem does not tell rope-theta-dmodel from rope-exp-i\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [("grad", "softmax"), ("grad softmax",)], ids=["two words", "one"])
 def test_a_quiz_of_a_backward_pass_is_checked_like_any(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     done = run("quiz", *words, "--seed", "1", "-o", "quiz")
@@ -169,6 +172,7 @@ def test_a_quiz_is_made_of_a_problem_of_ones_own(run: Run, tmp_path: Path) -> No
     assert run("quiz", "--key", "quiz/problem.json").stdout == (tmp_path / "quiz/key.json").read_text()
 
 
+@pytest.mark.thorough
 def test_a_problem_that_hides_mistakes_is_made_all_the_same_and_says_so(run: Run, tmp_path: Path) -> None:
     zeros = {name: np.zeros((2, 2)).tolist() for name in "qkv"}
     (tmp_path / "own.json").write_text(json.dumps(OWN | {"inputs": zeros}))
@@ -199,6 +203,7 @@ def test_what_is_asked_for_and_left_out_costs_its_marks(run: Run, tmp_path: Path
         assert (report["score"], report["out_of"], report["verdict"] == "right") == (marks, 4, marks == 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize(
     ("words", "options", "inputs"),
@@ -227,6 +232,7 @@ def test_a_quiz_takes_what_its_calculation_takes(
     assert run("check", "quiz/key.json", "quiz/problem.json").returncode == 0
 
 
+@pytest.mark.thorough
 def test_a_worksheet_tells_what_it_is_to_tell(run: Run, tmp_path: Path) -> None:
     told = {}
     for words in ("", "--formulas names", "--formulas none", "--formulas none --reasons", "--no-reasons"):

@@ -48,6 +48,7 @@ def test_long_text_is_cut(text: str, limit: int, shown: str) -> None:
     assert visible(text, limit) == shown
 
 
+@pytest.mark.thorough
 @given(st.text())
 def test_what_is_visible_prints_and_stays_on_its_line(text: str) -> None:
     shown = visible(text)

@@ -78,6 +78,7 @@ def test_an_entry_is_worked_as_on_paper(node: Node, at: At, written: str) -> Non
     assert line(node, at, VALUES) == written
 
 
+@pytest.mark.thorough
 @examples(scalars)
 def test_a_line_comes_to_the_value(node: Node) -> None:
     operands = {name: np.asarray(value) for name, value in LETTERS.items()}

@@ -137,6 +137,7 @@ SOFTMAX = ("softmax", "--seed", "4", "--ask", "softmax")
 RIGHT = {"softmax": [0.122, 0.3315, 0.5465]}
 
 
+@pytest.mark.thorough
 def test_the_zip_has_programs_the_key_and_always_the_same_bytes(run: Run, tmp_path: Path) -> None:
     package = zipped(run, tmp_path, *SOFTMAX)
     archive = zipfile.ZipFile(io.BytesIO(package))
@@ -193,6 +194,7 @@ def test_a_policy_beside_the_key_says_what_answers_earn(gradescope: Gradescope) 
 NAMES = ("Zoë Müller", "Ἀδα", "Bob", "u3@example.com")
 
 
+@pytest.mark.thorough
 def test_everybody_is_marked_by_their_own_problem(run: Run, tmp_path: Path, gradescope: Gradescope) -> None:
     (tmp_path / "class.csv").write_text("\n".join(("student", *NAMES, "")), encoding="utf-8")
     gradescope.set_up(zipped(run, tmp_path, "softmax", "--seed", "1", "--roster", "class.csv"))
@@ -211,6 +213,7 @@ def test_everybody_is_marked_by_their_own_problem(run: Run, tmp_path: Path, grad
     assert at_home[0]["score"] == results["score"]
 
 
+@pytest.mark.thorough
 def test_somebody_elses_sheet_earns_what_it_is_worth_on_ones_own_problem(
     run: Run, tmp_path: Path, gradescope: Gradescope
 ) -> None:
@@ -227,6 +230,7 @@ def test_somebody_elses_sheet_earns_what_it_is_worth_on_ones_own_problem(
     assert 'no problem for "Eve"' in results["output"]
 
 
+@pytest.mark.thorough
 def test_all_sheets_of_a_bank_come_at_once(run: Run, samples: Path, tmp_path: Path, gradescope: Gradescope) -> None:
     (tmp_path / "bank").mkdir()
     for name in ("dot", "softmax"):

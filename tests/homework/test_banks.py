@@ -69,6 +69,7 @@ def test_everybody_has_so_many_problems_in_the_order_of_the_bank(bank: Path) -> 
     assert [one.id for one in again.variants] == [one.id for one in keys.variants]
 
 
+@pytest.mark.thorough
 def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
     home = bank.parent
     done = run("quiz", "--bank", "bank", "--pick", "2", "--roster", "class.csv", "--seed", "1", "-o", "hw")
@@ -92,6 +93,7 @@ def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
     assert {row["student"]: row["out_of"] for row in half}["Ada"] == full / 2
 
 
+@pytest.mark.thorough
 def test_problems_of_a_student_are_replaced_all_or_one_by_one(run: Run, bank: Path) -> None:
     home = bank.parent
     assert run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw").returncode == 0

@@ -89,6 +89,7 @@ def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> Non
     assert f"the dump has {wrong[name][h, i, j]:.4f}" in told
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("format", ["table", "plain", "markdown", "latex"])
 def test_where_nothing_opens_there_is_a_line_a_layer(run: Run, tmp_path: Path, format: str) -> None:
@@ -98,6 +99,7 @@ def test_where_nothing_opens_there_is_a_line_a_layer(run: Run, tmp_path: Path, f
     assert "28 follows" in text
 
 
+@pytest.mark.thorough
 def test_a_right_dump_has_no_stripe(run: Run, tmp_path: Path) -> None:
     page = report(run, dumped(tmp_path), "-f", "html")
     shades = {cell["shade"][:1] for cell in Map(page).cells.values()}
@@ -112,6 +114,7 @@ def test_what_a_model_returns_is_an_answer_as_it_is(name: str) -> None:
     assert t.check({"logits": t["logits"][None], name: object(), "hidden_states": states})
 
 
+@pytest.mark.thorough
 def test_a_folder_of_npy_files_is_a_dump(run: Run, tmp_path: Path) -> None:
     t, folder = computed("llama"), tmp_path / "dump"
     folder.mkdir()

@@ -217,6 +217,7 @@ def test_what_a_page_says_cannot_act_in_a_question() -> None:
         assert root.get("title") == said.title
 
 
+@pytest.mark.thorough
 def test_quiz_writes_them_with_what_is_asked_and_always_the_same(run: Run, tmp_path: Path) -> None:
     words = ("quiz", "attention", "--seed", "3", "--export", "moodle,qti,canvas", "--ask", "weights[0,1],output")
     done = run(*words, "-o", "a")
@@ -233,6 +234,7 @@ def test_quiz_writes_them_with_what_is_asked_and_always_the_same(run: Run, tmp_p
     assert "did you mean moodle?" in refused.stderr
 
 
+@pytest.mark.thorough
 def test_a_class_is_a_pool_from_which_the_platform_draws(run: Run, tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_text("student\nAda\nBob\nEve\n", encoding="utf-8")
     words = ("quiz", "softmax", "--seed", "3", "--roster", "class.csv")

@@ -57,6 +57,7 @@ def test_each_student_gets_their_own_page_and_nothing_else(run: Run, home: Path,
         assert len(line) <= 80
 
 
+@pytest.mark.thorough
 def test_the_right_answer_stands_there_only_where_it_may(run: Run, home: Path) -> None:
     for words, there in (((), False), (("--reveal",), True)):
         for form, suffix in FORMATS.items():
@@ -75,6 +76,7 @@ def told(text: str) -> tuple[bool, bool]:
     return "What keeps the scores" in flat, "no-scale" in flat or "nothing divided" in flat
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "how"), [((), "question"), *((("--hints", hints), hints) for hints in TELLS)])
 def test_students_are_told_as_much_as_is_wanted(run: Run, home: Path, words: tuple[str, ...], how: str) -> None:
     for form, suffix in FORMATS.items():
@@ -111,6 +113,7 @@ def test_a_tutor_tells_as_much_as_is_wanted(run: Run, home: Path, words: tuple[s
     assert ("Met on the way" in said) == (how != "none")
 
 
+@pytest.mark.thorough
 def test_codes_stand_in_place_of_names_everywhere(run: Run, home: Path) -> None:
     (home / "changes.csv").write_text("student,step,marks,why\nBo,output,2,Bo asked before Zoë Müller\n")
     words = ("problem.json", "class.csv", "--anonymous", "--override", "changes.csv", "--feedback", "back")
@@ -238,6 +241,7 @@ def test_the_mistakes_of_a_class_stand_with_those_who_made_them(run: Run, home: 
     assert whole["items"][0]["right"] == 2
 
 
+@pytest.mark.thorough
 def test_an_audit_says_what_each_policy_would_give_and_what_was_judged_narrowly(run: Run, home: Path) -> None:
     """What it says of other policies is what marking by them gives."""
     near = {"Flo": RIGHT.replace("0.8044", "0.8045"), "Gil": "0.80,0.20,0.33,0.67,0.20,0.60,0.67,-0.34"}

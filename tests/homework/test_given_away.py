@@ -94,11 +94,13 @@ def nothing_in(texts: Iterable[tuple[str, str]], secret: set[str]) -> None:
     assert {where: leaked for where, leaked in found.items() if leaked} == {}
 
 
+@pytest.mark.thorough
 def test_what_is_looked_for_is_found_where_it_stands() -> None:
     for name in ("softmax", "attention", "grad attention", "layernorm"):
         assert len(told(key_document(made(name).problem)) & secrets(name)) > len(secrets(name)) / 3 > 2
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(12)
 @NAMES
 def test_what_is_handed_out(name: str) -> None:
@@ -135,6 +137,7 @@ def of(steps: Values) -> Sheet:
     return from_tree({"steps": {step: value.tolist() for step, value in steps.items()}}, "sheet")
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(24)
 @NAMES
 def test_what_comes_back(name: str) -> None:
@@ -200,6 +203,7 @@ ABOUT_ITSELF = re.compile(r"<meta[^>]*>|\\(?:pdfinfo|hypersetup|author|date)\b.*
 CLASS = ["Ada", "Zoë Müller"]
 
 
+@pytest.mark.thorough
 def test_nothing_in_a_folder_of_a_class_tells_of_the_key() -> None:
     quiz = ac.quiz("attention", seed=3, roster=CLASS)
     made_now, again = ([*quiz.files(PAGES, export=("moodle", "qti", "gradescope")).items()] for _ in range(2))

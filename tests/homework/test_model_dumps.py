@@ -172,6 +172,7 @@ def returned(t: ac.Trace) -> dict[str, Any]:
     return {name: value[None] for name, value in found.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(21)
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{model}" for f, model in PLANTED])
 def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
@@ -212,6 +213,7 @@ def narrow(fault: Fault, model: str) -> Any:
     return marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(21)
 @pytest.mark.parametrize(("fault", "model"), BFLOAT16, ids=[f"{f.name}-{m}" for f, m in BFLOAT16])
 def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> None:
@@ -270,6 +272,7 @@ def in_layer_1(fault: Fault, model: str) -> tuple[dict[str, Any], dict[str, Any]
 @pytest.mark.spread
 @pytest.mark.parametrize(("fault", "model"), IN_PARTS, ids=[f"{f.name}-{m}" for f, m in IN_PARTS])
 class TestAFaultInAPart:
+    @pytest.mark.thorough
     def test_one_layer(self, fault: Fault, model: str) -> None:
         right, wrong = in_layer_1(fault, model)
         shown = {key: (right if "layer 0" in key else wrong)[key] for key in right if key.endswith(SHOWN)}
@@ -277,6 +280,7 @@ class TestAFaultInAPart:
         at = "layer 1/attention/weights"
         assert (marked.first_wrong, marked[at].mistake) == (at, fault.name)
 
+    @pytest.mark.thorough
     def test_one_head(self, fault: Fault, model: str) -> None:
         """No rule says what a fault is in one head; it is what the step would be with it, in that head."""
         right, wrong = in_layer_1(fault, model)
@@ -289,6 +293,7 @@ class TestAFaultInAPart:
         assert marked[at].finding.says.endswith(f"in head {len(mixed) - 1} alone")
 
 
+@pytest.mark.thorough
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     def turned(tensors: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -315,6 +320,7 @@ def up_first(tensors: dict[str, Any], end: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("end", "change", "at", "mistake"),
     [
@@ -335,6 +341,7 @@ def test_a_tensor_that_is_left_out_or_misread_is_told(
     assert (marked.first_wrong, step.name, step.mistake) == (at, at, mistake)
 
 
+@pytest.mark.thorough
 def test_parts_that_are_not_kept_within_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setitem(CLAMPED, "swiglu-clamped", 1000)
@@ -369,6 +376,7 @@ def rows(*kept: slice) -> Any:
     return lambda value: np.concatenate([value[part] for part in kept])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "held", "change", "at", "mistake"),
     [
@@ -420,6 +428,7 @@ def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
     assert (marked.first_wrong, marked[SCORES].mistake) == (SCORES, "norm-no-upcast")
 
 
+@pytest.mark.thorough
 def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
     def tied(tensors: dict[str, Any]) -> dict[str, Any]:
         return tensors | {"lm_head.weight": tensors["model.embed_tokens.weight"]}
@@ -430,6 +439,7 @@ def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
     assert marked["logits"].mistake == "untied-head"
 
 
+@pytest.mark.thorough
 def test_what_a_model_returns_is_checked_as_it_is() -> None:
     """As transformers returns it: a batch of one, and tuples of what each layer has."""
     m = ac.load(MODELS / "llama")
@@ -574,6 +584,7 @@ def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+@pytest.mark.thorough
 def test_a_head_without_its_layer_is_told() -> None:
     t = computed("distilbert")
     W, b = (t.inputs[name].value for name in ("embedding/table", "logits/bias"))

@@ -277,6 +277,7 @@ def shares(random: Random, like: Array) -> Array:
     return np.asarray(random.dirichlet(np.ones(like.shape[-1]), size=like.shape[:-1]))
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.draws
 @pytest.mark.parametrize("nonsense", [noise, nearby, shares])
@@ -289,6 +290,7 @@ def test_nonsense_is_unexplained(draw: Draw, nonsense: Callable[[Random, Array],
             assert found.verdict not in ACCUSED, found
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("draw", [a_cosine, a_norm, a_manhattan, a_derivative, a_cross_entropy])
 def test_a_single_number_without_sense_is_hardly_ever_explained(draw: Draw) -> None:
@@ -367,6 +369,7 @@ def test_queries_or_keys_may_be_scaled_before_the_product(scaled: str) -> None:
         assert set(verdicts(marker, steps, decimals)) == {"right"}
 
 
+@pytest.mark.thorough
 def test_a_mask_may_come_before_the_scaling() -> None:
     for marker, _, decimals in routed(a_causal_attention):
         q, k, v = operands(marker)
@@ -398,6 +401,7 @@ def an_alibi(random: Random) -> Problem:
     return problem("attention", {"causal": True, "bias": "alibi"}, **operands)
 
 
+@pytest.mark.thorough
 def test_alibi_may_count_the_keys_from_the_first_one() -> None:
     """A row's constant makes no difference to its shares."""
     for marker, _, decimals in routed(an_alibi):

@@ -131,6 +131,7 @@ def graded(path: Path) -> dict[str, Any]:
 GRADE = ("grade", "problem.json", "sheets")
 
 
+@pytest.mark.thorough
 def test_a_file_says_what_the_options_say(run: Run, home: Path) -> None:
     options = ["--cells", "each", "--follow", "full", "--points", "output=3", "--atol", "0.2"]
     assert run(*GRADE, *options, "-o", "a.json").returncode == 1

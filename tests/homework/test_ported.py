@@ -178,6 +178,7 @@ def test_it_is_named_behind_the_last_projection(
     assert told in found.finding.says
 
 
+@pytest.mark.thorough
 def test_queries_that_are_turned_by_other_positions_are_named() -> None:
     q, k, v = random(5, WIDTH), random(TOKENS, WIDTH, seed=1), random(TOKENS, 16, seed=2)
     theta = 10000.0 ** (-2 * np.arange(WIDTH // 2) / WIDTH)

@@ -53,6 +53,7 @@ def said(at: Session, line: str) -> str:
     return " ".join(str(write(Page("practice", tuple(at.hear(line))), "table", View(width=40))).split())
 
 
+@pytest.mark.thorough
 @rows("name", NAMES, thorough=lambda name: name not in QUICK)
 def test_right_answers_solve_it(name: str) -> None:
     at = session(name)
@@ -82,6 +83,7 @@ def test_nothing_is_given_away_and_hints_end_in_the_step(name: str) -> None:
     assert not at.solved
 
 
+@pytest.mark.thorough
 def test_a_session_of_three_without_help_ends_by_itself() -> None:
     at = session("softmax")
     for _ in range(3):
@@ -132,6 +134,7 @@ def rounded(value: Array) -> Array:
     return np.round(value.astype(float), DECIMALS)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(16)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_known_mistake_is_asked_about(name: str) -> None:
@@ -195,6 +198,7 @@ def test_words_and_what_cannot_be_read_are_no_attempts() -> None:
         assert ("came before" in said(at, "[[1,2,9],[3,4,9],[9,9,8]]")) == (turn == 2)
 
 
+@pytest.mark.thorough
 def test_large_steps_go_by_rows_and_cells() -> None:
     at = session("attention", 5)
     task = next(task for task in at.posed.tasks if task.in_parts)
@@ -208,6 +212,7 @@ def test_large_steps_go_by_rows_and_cells() -> None:
     assert task.state == UNAIDED
 
 
+@pytest.mark.thorough
 def test_the_command_in_a_pipe(run: Run) -> None:
     done = run("practice")
     assert "attention" in done.stdout
@@ -223,6 +228,7 @@ def test_the_command_in_a_pipe(run: Run) -> None:
     assert run("practice", "nothing-such").returncode == 2
 
 
+@pytest.mark.thorough
 def test_what_is_saved_goes_on(run: Run, tmp_path: Path) -> None:
     at = session("softmax")
     lines = [answer(task) for task in at.posed.tasks]
@@ -246,6 +252,7 @@ def test_what_is_saved_goes_on(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "own.json").read_text() == '{"a": 1}'
 
 
+@pytest.mark.thorough
 def test_ones_own_problem_comes_back_with_other_numbers_of_its_sizes(run: Run, tmp_path: Path) -> None:
     inputs = {"q": [[0, 2], [1, 1]], "k": [[0, 1], [2, 0]], "v": [[0, 1], [1, -1]]}
     mine = {"calculation": "attention", "inputs": inputs, "ask": ["weights", "output"], "shown": ["scores"]}
@@ -286,6 +293,7 @@ def test_a_wrong_reason_is_told_and_costs_nothing(off: int) -> None:
     assert at.posed.tasks[2].state == UNAIDED
 
 
+@pytest.mark.thorough
 def test_nobody_is_asked_who_does_not_want_to_be() -> None:
     at = Session(lambda number, mistake: Posed(drawn("attention", 1 + number)), whys=False)
     assert not any("why there" in said(at, answer(task)) for task in at.posed.tasks)
@@ -356,6 +364,7 @@ def test_what_follows_earns_what_the_policy_says() -> None:
     assert found == [("follows", (2, 4)), ("follows", (3, 4)), ("follows", (1, 4))]
 
 
+@pytest.mark.thorough
 def test_practice_takes_options_of_the_calculation_and_of_the_policy(run: Run, tmp_path: Path) -> None:
     (tmp_path / "by.toml").write_text('attempts = 1\nmarks = "0+1"\n', encoding="utf-8")
     words = (

@@ -147,6 +147,7 @@ def test_numbers_that_come_out_evenly_are_no_sign_of_a_narrow_type() -> None:
     assert judged(given, off, "bfloat16").verdict == "right"
 
 
+@pytest.mark.thorough
 def test_a_type_that_is_said_counts(tmp_path: Any) -> None:
     given, result, _ = drawn("attention", "bfloat16", 1)
     few = result[..., :1, :].reshape(-1)[:8]
@@ -187,6 +188,7 @@ def test_a_distance_is_that_of_every_rule() -> None:
 SHAPES: dict[str, tuple[int, ...]] = {"a hand's": (2, 8, 16, 16), "more": (2, 8, 17, 16), "many": (8, 16, 64, 16)}
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("mistake", ["att-no-scale", ""])

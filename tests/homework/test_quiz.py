@@ -87,6 +87,7 @@ def test_three_mistakes_can_be_made_in_every_kind(name: str, kind: str) -> None:
 @pytest.mark.spread(6)
 @pytest.mark.parametrize("name", MADE)
 class TestEveryCalculation:
+    @pytest.mark.thorough
     def test_shows_every_mistake_and_tells_them_apart(self, name: str) -> None:
         found = made(name)
         assert (found.hidden, set(found.alike)) == ((), ALIKE.get(name, set()))
@@ -179,11 +180,13 @@ def test_every_level_shows_every_mistake(name: str, level: str) -> None:
     assert made(name, level).flawless
 
 
+@pytest.mark.thorough
 def test_harder_levels_have_larger_numbers() -> None:
     largest = [max(np.abs(g.value).max() for g in made("attention", level).problem.inputs.values()) for level in LEVELS]
     assert largest[0] <= 2 < largest[1] <= 3 < largest[2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "step"),
     [("norm", "norm"), ("project", "coefficient"), ("eigen", "eigenvalues"), ("entropy", "entropy"), ("kl", "ratios")],
@@ -243,6 +246,7 @@ def test_what_has_no_gradient_makes_no_quiz_of_one(name: str) -> None:
         quiz(f"grad {name}", seed=1, sizes={})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "arrives"), [("dot", False), ("softmax", True)])
 def test_a_gradient_arrives_at_results_of_several_numbers(name: str, arrives: bool) -> None:
     found = [made(f"grad {name}", seed=seed).problem.inputs.get("upstream") for seed in range(3)]
@@ -253,6 +257,7 @@ def test_a_gradient_arrives_at_results_of_several_numbers(name: str, arrives: bo
 NAMED = ["cosine", "attention", "perplexity", "bayes", "layernorm", "grad attention", "grad cross-entropy"]
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", NAMED)
 def test_a_mistake_made_throughout_is_named(name: str) -> None:

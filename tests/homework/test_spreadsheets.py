@@ -96,6 +96,7 @@ def test_a_result_by_itself_is_read_as_operands_are() -> None:
 NAMES = ("=1+1", '=HYPERLINK("http://x")', "@cmd", "+x", "-x", "'=x", "''@", "＝1＋1", "O'Neil", "'x'")
 
 
+@pytest.mark.thorough
 def test_no_name_acts_in_a_spreadsheet_and_each_is_read_back(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

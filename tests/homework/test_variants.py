@@ -59,6 +59,7 @@ def signs(value: Any) -> list[float]:
     "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN]
 )
 class TestVariants:
+    @pytest.mark.thorough
     def test_there_are_enough(self, name: str) -> None:
         assert len(made(name)) == CLASS
 
