@@ -81,15 +81,23 @@ if not TYPE_CHECKING:  # where types are checked it is typing's own
             """One such tuple, of values by their places or their names."""
             fields = cls._fields
             if named or len(values) != len(fields):
-                given = dict(zip(fields, values, strict=False))
-                whole = {**cls._field_defaults, **given, **named}
-                if len(values) > len(fields) or given.keys() & named.keys() or whole.keys() != set(fields):
-                    raise TypeError(f"{cls.__name__}{cls.__signature__} is not called with {values} and {named}")
-                values = map(whole.__getitem__, fields)
+                left = named.copy()
+                given = values
+                try:
+                    values += tuple(
+                        [left.pop(f) if f in left else cls._field_defaults[f] for f in fields[len(values) :]]
+                    )
+                except KeyError:
+                    values = ()
+                if left or len(values) != len(fields):
+                    raise TypeError(f"{cls.__name__}{cls.__signature__} is not called with {given} and {named}")
             return tuple.__new__(cls, values)
 
         def _replace(self, **changes: Any) -> Self:
-            return type(self)(**{**self._asdict(), **changes})
+            values = [changes.pop(field, value) for field, value in zip(self._fields, self, strict=True)]
+            if changes:
+                raise TypeError(f"{type(self).__name__} has no {', '.join(changes)}")
+            return tuple.__new__(type(self), values)
 
         def _asdict(self) -> dict[str, Any]:
             return dict(zip(self._fields, self, strict=True))

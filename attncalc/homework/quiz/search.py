@@ -277,8 +277,8 @@ def _dullness(problem: Problem) -> int:
 
 def _repeated(value: Array) -> int:
     """How many rows of matrices stand there a second time."""
-    rows = value.shape[-2]
-    return sum(rows - len(np.unique(matrix, axis=0)) for matrix in value.reshape(-1, *value.shape[-2:]))
+    matrices = (value.reshape(-1, *value.shape[-2:]) + 0).tolist()  # −0 is 0
+    return sum(len(rows) - len(set(map(tuple, rows))) for rows in matrices)
 
 
 def _equal_shares(value: Array) -> int:
@@ -294,15 +294,18 @@ def _differing(values: Mapping[int, Array], count: int) -> Array:
     """Between which of many values of a step, by their numbers, one sees that they differ."""
     seen = np.zeros((count, count), dtype=bool)
     there = np.array([*values])
-    shapes = [values[i].shape for i in there]
-    seen[np.ix_(there, there)] = [[a != b for a in shapes] for b in shapes]
-    for shape in dict.fromkeys(shapes):
-        group = np.array([i for i in there if values[i].shape == shape])
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for i, value in values.items():
+        groups.setdefault(value.shape, []).append(i)
+    seen[np.ix_(there, there)] = len(groups) > 1  # of other shapes; those of one are looked at below
+    for group in groups.values():
         stacked = np.array([values[i].ravel() for i in group], dtype=np.float64)
         finite = np.isfinite(stacked)
         with np.errstate(invalid="ignore"):
             off = np.abs(stacked[:, None] - stacked) > APART
-        seen[np.ix_(group, group)] = np.any(off | (finite[:, None] != finite), axis=-1)
+        if not finite.all():
+            off |= finite[:, None] != finite
+        seen[np.ix_(group, group)] = off.any(axis=-1)
     return seen
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class _Product(NamedTuple):
     leads: Axes
 
 
+@lru_cache(maxsize=512)  # an evaluation asks at every product, and a class has the same shapes throughout
 def _product(a: Axes, b: Axes) -> _Product:
     if not a or not b:
         raise ShapeError("a product of matrices needs vectors or matrices on both sides")
