@@ -38,7 +38,7 @@ from attncalc.language.ops import (
     take,
     total,
 )
-from attncalc.record.trace import Step, Trace
+from attncalc.record.trace import Trace
 
 SHARE = Range(above=0, at_most=1)
 TURNS = 50
@@ -286,13 +286,7 @@ PENALTY = (
 def _named(trace: Trace) -> Trace:
     """The trace with the words that ids stand for, where the table has any."""
     words = trace.inputs["transitions"].labels.get(0, ())
-
-    def told(made: Step) -> Step:
-        return (
-            made._replace(names=words) if words and made.name in ("token", "kept", "hypotheses", "sequence") else made
-        )
-
-    return trace._replace(steps=tuple(map(told, trace.steps)), outputs=tuple(map(told, trace.outputs)))
+    return trace.with_ids(("token", "kept", "hypotheses", "sequence"), words)
 
 
 def _transitions(values: Mapping[str, Any]) -> None:
