@@ -277,8 +277,10 @@ class Step(NamedTuple):
 
     def as_ids(self, words: tuple[str, ...] = ()) -> Step:
         """The step with its entries as whole numbers, and the words that these stand for, where there are any."""
-        whole = self.value is not None and self.value.dtype.kind == "f"
-        return self._replace(value=self.value.astype("int64") if whole else self.value, names=words or self.names)
+        value = self.value
+        if value is not None and value.dtype.kind == "f":
+            value = value.astype("int64")
+        return self._replace(value=value, names=words or self.names)
 
     @property
     def can_be_shown(self) -> bool:
