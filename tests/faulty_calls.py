@@ -38,6 +38,10 @@ CALLS = {
         'attncalc has no command "cosinee"',
         "did you mean cosine?",
     ),
+    "positional --n 2 --d 2": (
+        'attncalc has no command "positional"',
+        "did you mean positional-encoding?",
+    ),
     "1,2 3,4": (
         'attncalc has no command "1,2"',
         "a calculation's name comes first: attncalc cosine 1,2 3,4",
@@ -49,6 +53,22 @@ CALLS = {
     "help": (
         'attncalc has no command "help"',
         "attncalc --help, or attncalc cosine --help",
+    ),
+    "quantize 1,2,3 --kind fp8": (
+        '--kind must be int8, int4, float8_e4m3fn, float8_e5m2 or mxfp4, not "fp8"',
+        "did you mean float8_e4m3fn or float8_e5m2?",
+    ),
+    "softmax 1,2 --dtype fp16": (
+        '--dtype takes float64, float32, float16, bfloat16, float8_e4m3fn or float8_e5m2, not "fp16"',
+        "did you mean float16?",
+    ),
+    "sampling 1,2,3 --temperature 0": (
+        "--temperature must be greater than 0, not 0",
+        "--greedy takes the likeliest",
+    ),
+    "sampling 1,2,3 --top-k 0": (
+        "--top-k must be at least 1, not 0",
+        "without --top-k there is none",
     ),
     "-f json cosine 1,2 3,4": (
         "attncalc has no option -f",
@@ -410,7 +430,7 @@ CALLS = {
     ),
     "attention q.json k.json v.json --window 0": (
         "--window must be at least 1, not 0",
-        "",
+        "without --window there is none",
     ),
     "attention q.json k.json v.json --softcap -1": (
         "--softcap must be greater than 0, not -1",

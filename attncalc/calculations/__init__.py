@@ -300,6 +300,15 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "mla": ("latent-attention",),
     "moe": ("experts",),
     "positional-encoding": ("sinusoidal",),
+    "pe": ("sinusoidal",),
+    "rotary": ("rope",),
+    "sdpa": ("attention",),
+    "ce": ("cross-entropy",),
+    "nll": ("cross-entropy",),
+    "ppl": ("perplexity",),
+    "bn": ("batchnorm",),
+    "feedforward": ("ffn",),
+    "feed-forward": ("ffn",),
     "sgd": ("optimizer", "--kind", "gd"),
     **{
         kind: (name, "--kind", kind)

@@ -155,7 +155,7 @@ def _check_padding(values: Mapping[str, Any]) -> None:
 
 def _with_the_next(trace: Trace) -> Trace:
     """The trace with what is told of the whole: how long vectors are in each layer, and the likeliest next tokens."""
-    options, asked = options_of(trace), trace.mode.asked
+    options, asked, trace = options_of(trace), trace.mode.asked, trace.with_ids(("tokens",))
     if trace.calculation != "model" or asked in ("", "result") or asked in trace:
         return trace
     told = [*_layers_told(trace)]

@@ -38,9 +38,10 @@ from attncalc.language.ops import (
     take,
     total,
 )
-from attncalc.record.trace import Step, Trace
+from attncalc.record.trace import Trace
 
 SHARE = Range(above=0, at_most=1)
+WARM = Range(above=0, instead="--greedy takes the likeliest")
 TURNS = 50
 
 
@@ -61,7 +62,7 @@ def sampling(
     logits: Annotated[Node, "a score for every token of the vocabulary"],
     previous: Annotated[Node | None, "the tokens so far, which --repetition-penalty makes less likely"] = None,
     *,
-    temperature: Annotated[float, "the scores are divided by it first", ABOVE_0] = 1,
+    temperature: Annotated[float, "the scores are divided by it first", WARM] = 1,
     top_k: Annotated[int | None, "only so many of the likeliest tokens are left", AT_LEAST_1] = None,
     top_p: Annotated[float | None, "only the likeliest are left, until they reach this share", SHARE] = None,
     min_p: Annotated[float | None, "only those of at least this share of the likeliest one's", SHARE] = None,
@@ -286,13 +287,7 @@ PENALTY = (
 def _named(trace: Trace) -> Trace:
     """The trace with the words that ids stand for, where the table has any."""
     words = trace.inputs["transitions"].labels.get(0, ())
-
-    def told(made: Step) -> Step:
-        return (
-            made._replace(names=words) if words and made.name in ("token", "kept", "hypotheses", "sequence") else made
-        )
-
-    return trace._replace(steps=tuple(map(told, trace.steps)), outputs=tuple(map(told, trace.outputs)))
+    return trace.with_ids(("token", "kept", "hypotheses", "sequence"), words)
 
 
 def _transitions(values: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, aside, constants, group, label, note, step
 from attncalc.language.ops import commonest, joined, pair_counts, stack
-from attncalc.record.trace import Step, Trace
+from attncalc.record.trace import Trace
 
 MOST_MERGES, MOST_LETTERS = 100, 10_000
 ENDED, END_OF_WORD = "·", "</w>"
@@ -80,11 +80,7 @@ def _symbols(alphabet: Sequence[str], merges: Node, tables: Sequence[Node]) -> l
 def _in_words(trace: Trace) -> Trace:
     """The trace with what the ids stand for, in the steps that are made of other ids than a look-up's."""
     named = next((made.names for made in trace.steps if made.name in ("words", "tokens")), ())
-
-    def told(made: Step) -> Step:
-        return made._replace(names=named) if made.name in ("letters", "merges") else made
-
-    return trace._replace(steps=tuple(map(told, trace.steps)), outputs=tuple(map(told, trace.outputs)))
+    return trace.with_ids(("letters", "merges"), named)
 
 
 def _read_again(f: Any, merges: int) -> bool:

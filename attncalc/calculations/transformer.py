@@ -63,8 +63,8 @@ def _in_words(trace: Trace) -> Trace:
 def _told(made: Step, words: tuple[str, ...], tokens: tuple[str, ...]) -> Step:
     """A step with the words of what has been written as labels; the tokens themselves as ids."""
     sizes = dict(zip(made.axes, made.shape, strict=True))
-    if made.name in ("tokens", "next_token") and made.value is not None:
-        return made._replace(value=made.value.astype(np.int64), names=words, labels={})
+    if made.name in ("tokens", "next_token"):
+        return made.as_ids(words)._replace(labels={})
     written: dict[str, tuple[str, ...]] = {name: tokens[: sizes[name]] for name in ("n", "m") if name in sizes}
     return made._replace(labels={**made.labels, **written}) if tokens else made
 

@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
-from attncalc.common.errors import AttncalcError, OptionError, either, near, quoted
+from attncalc.common.errors import SHORTEST, AttncalcError, OptionError, either, near, quoted
 from attncalc.common.system import docstring, is_file, loaded
 
 # Groups of commands that come from tables, so that only the called command is imported and built.
@@ -75,7 +75,11 @@ class Commands(TyperGroup):
             return "a calculation's name comes first: attncalc cosine 1,2 3,4"
         if self.verbs and name == "help":
             return f"attncalc --help, or attncalc {rest[0] if rest and rest[0] in self.lines else 'cosine'} --help"
-        return self._spoken([name, *rest]) or near(name, self.lines) or self._told(name)
+        known = [
+            *self.lines,
+            *(word for word, meant in ALIASES.items() if len(word) > SHORTEST and meant[0] in self.lines),
+        ]
+        return self._spoken([name, *rest]) or near(name, known) or self._told(name)
 
     def _told(self, word: str) -> str:
         """Where a word is told of that is no name, and like none."""

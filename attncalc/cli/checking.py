@@ -1,6 +1,6 @@
 """`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation and of `run`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ from attncalc.cli.settings import (
     paper,
     target,
 )
-from attncalc.common.errors import AttncalcError, InputError, OptionError, quoted
+from attncalc.common.errors import AttncalcError, InputError, OptionError, listed, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing, usual_hints
@@ -33,7 +33,8 @@ from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
 from attncalc.inputs.reading import STDIN, Reading, calculation_of
 from attncalc.inputs.resolve import find
-from attncalc.record.verdicts import USUAL_POLICY, Policy
+from attncalc.record.trace import MOST_NAMED
+from attncalc.record.verdicts import USUAL_POLICY, Marked, Policy
 from attncalc.render import TABLE, View
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
@@ -113,11 +114,18 @@ def check_and_show(
         with suppress(AttncalcError):  # the report is as true without the arithmetic of entries
             view = view._replace(trace=solve(problem))
     out.deliver(page(marked, where.format, view), where.path)
-    for note in (*read.notes, *own.notes, *marked.notes):
+    for note in (*read.notes, *own.notes, *marked.notes, *_more(marked, marking)):
         out.say("note", note)
     for warning in warnings:
         out.say("warning", warning)
     return 0 if marked else WRONG
+
+
+def _more(marked: Marked, marking: Marking) -> Iterator[str]:
+    """That there is more to be asked for, unless somebody has said how much is told."""
+    behind = [step.name for step in marked.steps if step.finding.mistakes]
+    if marking.hints is None and behind and marked.shown is not marked:
+        yield f"--hints rule names the mistake at {listed(behind, MOST_NAMED)}"
 
 
 def _asked(stored: Mapping[str, Any], key: Key) -> Asked:

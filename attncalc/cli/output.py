@@ -26,8 +26,8 @@ def prepare_streams() -> None:
         encoding = out.encoding
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(out.detach()), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # as it is when it was closed before we started
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
+        if isinstance(stream, io.TextIOWrapper):  # None if it was closed; in a program of somebody's own it may be any
+            stream.reconfigure(errors="backslashreplace")
 
 
 def deliver(content: str | bytes | Iterable[str], path: Path | None) -> None:
@@ -51,6 +51,8 @@ def write(content: str | bytes | Iterable[str]) -> None:
         raise AttncalcError("cannot write the result: standard output is closed")
     try:
         if isinstance(content, bytes):
+            if not hasattr(sys.stdout, "buffer"):
+                raise AttncalcError("cannot write the result: standard output takes text alone", hint="-o FILE")
             sys.stdout.buffer.write(content)
         else:
             sys.stdout.writelines([content] if isinstance(content, str) else content)

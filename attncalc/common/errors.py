@@ -105,6 +105,20 @@ def example_of(name: str) -> str:
     return f"attncalc explain {name} says what it takes, with an example"
 
 
+ELSEWHERE = {
+    "fp64": ("float64",),
+    "double": ("float64",),
+    "fp32": ("float32",),
+    "single": ("float32",),
+    "fp16": ("float16",),
+    "half": ("float16",),
+    "bf16": ("bfloat16",),
+    "fp8": ("float8_e4m3fn", "float8_e5m2"),
+    "e4m3": ("float8_e4m3fn",),
+    "e5m2": ("float8_e5m2",),
+    "fp4": ("mxfp4",),
+}
+"""Types by their other names, of which a likeness would find the wrong one."""
 SHORTEST = 4
 """So many characters of a name tell that it is meant, whatever else it is like: `--temp`."""
 
@@ -117,8 +131,9 @@ def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[
     import difflib  # here, where a name was not found, and not at start-up
 
     spelled, given = {name.casefold(): (said or {}).get(name, name) for name in known}, str(word).casefold()
+    called = [name for name in ELSEWHERE.get(given, ()) if name in spelled]
     begun = sorted((name for name in spelled if len(given) >= SHORTEST and name.startswith(given)), key=len)
-    found = begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=0.6)
+    found = called or begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=0.6)
     return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}?" if found else ""
 
 

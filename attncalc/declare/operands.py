@@ -68,6 +68,7 @@ class Range(NamedTuple):
     at_most: float | None = None
     above: float | None = None
     below: float | None = None
+    instead: str = ""  # what does what one beyond it may have been meant to do
 
     def holds(self, number: Any) -> bool:
         """Whether the number lies within."""

@@ -136,6 +136,9 @@ def _stored(contents: Contents, name: str, short: str) -> Stored | None:
         what = alone.get(own, own if own in ("q", "k", "v", "o") else "")
     else:
         what = _TAILS[max(ends, key=len)]
+        above, output, _ = module.rpartition("output.")
+        if output and any(held.startswith(f"{above}self.") for held in contents.names):  # BERT's attention by itself
+            what = {"2": "o", "norm2": "norm1"}.get(what, what)
     if what == "3" and module.endswith("up_proj") and f"{module[:-7]}gate_proj{end}" not in contents.names:
         what = "1"
     if not what:

@@ -367,6 +367,22 @@ def encode(value: Any, digits: int | None = None) -> Any:
     return value if value is None or isinstance(value, (str, int)) else _exact(value)
 
 
+def encode_typed(value: Array, written: Array | None) -> Any:
+    """The numbers of an operand as JSON has them: a whole one without a point, unless it was written with one."""
+    if value.dtype.kind != "f":
+        return encode(value)
+    whole = np.abs(value) < HUGE_WHOLE
+    whole &= (np.trunc(value, where=whole, out=np.zeros_like(value)) == value) & ~((value == 0) & np.signbit(value))
+    if written is not None:
+        whole &= np.reshape(["." not in text for text in written.flat], value.shape)
+    if not whole.any():
+        return encode(value)
+    entries = np.empty(value.shape, dtype=object)
+    entries.ravel()[:] = encode(value.ravel())
+    entries[whole] = value[whole].astype(np.int64)
+    return entries.tolist()
+
+
 def _array(value: Array, digits: int | None) -> Any:
     kind = value.dtype.kind
     if kind == "O":

@@ -275,6 +275,13 @@ class Step(NamedTuple):
         """The name by which the step is asked for: `GROUP/NAME`, or the bare name at the top."""
         return f"{self.group}/{self.name}" if self.group else self.name
 
+    def as_ids(self, words: tuple[str, ...] = ()) -> Step:
+        """The step with its entries as whole numbers, and the words that these stand for, where there are any."""
+        value = self.value
+        if value is not None and value.dtype.kind == "f":
+            value = value.astype("int64")
+        return self._replace(value=value, names=words or self.names)
+
     @property
     def can_be_shown(self) -> bool:
         """Whether there are entries, kept or not, to show."""
@@ -396,6 +403,11 @@ class Trace:
     def _replace(self, **fields: Any) -> Trace:
         """The same trace with other fields, as named tuples do it."""
         return Trace(**{name: getattr(self, name) for name in self.__slots__} | fields)
+
+    def with_ids(self, names: Iterable[str], words: tuple[str, ...] = ()) -> Trace:
+        """The trace in which the steps and outputs of these names are ids of words."""
+        told = [[s.as_ids(words) if s.name in names else s for s in part] for part in (self.steps, self.outputs)]
+        return self._replace(steps=tuple(told[0]), outputs=tuple(told[1]))
 
     @property
     def result(self) -> Array:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attncalc.common.numerals import Array
-from attncalc.record.numbers import each, encode
+from attncalc.record.numbers import each, encode, encode_typed
 from attncalc.record.trace import CHECKPOINT, EXACT, FACTS, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import solver
@@ -107,18 +107,18 @@ def _given(trace: Trace, name: str, operand: Given) -> Any:
     """An operand as a document holds it: its numbers, or of a checkpoint the files in which they are."""
     if operand.files is not None:
         return {"path": str(operand.value), "files": operand.files()}
-    return encode(_as_given(trace, name, operand))
+    return encode_typed(*_as_given(trace, name, operand))
 
 
-def _as_given(trace: Trace, name: str, operand: Given) -> Array:
+def _as_given(trace: Trace, name: str, operand: Given) -> tuple[Array, Array | None]:
     """An operand as it was given, so that the document gives the same again: a vector that was read as a row, a mask.
 
     Tokens stand as their ids, whatever words they were.
     """
     given = trace.problem.inputs.get(name)
     if given is None or given.value.dtype.kind in "US" or isinstance(given.value.flat[0], str):
-        return operand.value
-    return given.value
+        return operand.value, operand.written
+    return given.value, given.written
 
 
 def _lesson(lesson: Lesson) -> LessonDocument:

@@ -48,7 +48,10 @@ def unlike_declared(problem: Problem) -> OptionError:
         hint = "--weights FILE may hold them by their names"
     tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}
     if len(tables) == len(missing) == 1 and (o := calculation.operand(missing[0])) and len(o.shapes[0]) == 2:
-        hint = f"--{o.name} {tables.pop()} gives {o.help}"
+        [table] = tables
+        hint = (
+            f"--{o.name} {table} gives {o.help}" if o.named else f"{table} holds none by a name that is known: {o.help}"
+        )
     are = "is" if len(missing) == 1 else "are"
     return OptionError(f"{problem.name} needs {both(needed)}, but {both(missing)} {are} missing", hint=hint)
 

@@ -56,7 +56,8 @@ def record(
 ) -> Step:
     """The record of a named node: its formula in every form, and its value where that is kept."""
     expression = node.sources[0]
-    return Step(
+    points = expression.row.points
+    made = Step(
         name=node.args["name"],
         group=node.args["group"],
         axes=node.names,
@@ -70,11 +71,11 @@ def record(
         about=about(node),
         why=node.args["why"],
         labels={axis.name: labels[axis.name] for axis in node.axes if len(labels.get(axis.name, ())) == axis.size},
-        names=labels.get(expression.args[points], ()) if (points := expression.row.points) else (),
         gradient_of=node.args["of"],
         check=check,
         drift=drift,
     )
+    return made.as_ids(labels.get(expression.args[points], ())) if points else made
 
 
 def turn_group(loop: Loop, number: int | str, node: Node) -> str:

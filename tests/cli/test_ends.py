@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import subprocess
@@ -13,7 +14,7 @@ from typing import IO
 
 import pytest
 
-from attncalc.cli import app
+from attncalc.cli import app, output
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
 
@@ -249,3 +250,21 @@ class TestOverwriting:
         (tmp_path / "old.json").write_text("old")
         assert run(*words, "-o", "old.json").returncode == 2
         assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old.json", "old")]
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "printed", "said"),
+    [
+        ("plain", 0, "11\n", ""),
+        ("npy", 2, "", "Error: cannot write the result: standard output takes text alone\nhint: -o FILE\n"),
+    ],
+)
+def test_a_program_may_collect_what_is_printed(
+    form: str, status: int, printed: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams = [io.StringIO(), io.StringIO()]
+    for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+        monkeypatch.setattr(sys, name, stream)
+    output.prepare_streams()
+    assert app(["dot", "1,2", "3,4", "-q", "-f", form], standalone_mode=False) == status
+    assert [stream.getvalue() for stream in streams] == [printed, said]

@@ -36,6 +36,15 @@ def test_run_gives_what_was_saved(run: Run, name: str, way: str, samples: Path) 
     Path("saved.json").write_text(saved.stdout)
     first, again = json.loads(saved.stdout), json.loads(run("run", "saved.json", "-f", "json").stdout)
     assert {**again, "notes": 0} == {**first, "notes": 0}  # they are on how it was read the first time
+    assert json.dumps(again["inputs"]) == json.dumps(first["inputs"])
+
+
+def test_whole_numbers_are_saved_as_they_were_typed(run: Run) -> None:
+    done = run("matmul", "1 2.0; -3 0", "1e3 0.5; -0 2", "-o", "saved.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    inputs = '"inputs": {"a": [[1, 2.0], [-3, 0]], "b": [[1000, 0.5], [-0.0, 2]]}'
+    assert inputs in Path("saved.json").read_text()
+    assert ": 1 2.0; -3 0\n" in run("run", "saved.json").stdout
 
 
 def test_what_the_command_line_says_wins_and_is_said(run: Run) -> None:

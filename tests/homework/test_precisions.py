@@ -46,6 +46,20 @@ def test_the_types_are_those_that_can_be_said() -> None:
     assert PRECISIONS.keys() == {*STORED}
 
 
+def test_a_type_that_is_said_holds_for_few_numbers_and_for_text() -> None:
+    q, k, v = np.random.default_rng(1).normal(size=(3, 3, 4)).round(2)
+    t = ac.attention(q, k, v)
+    narrow = ac.attention(q, k, v, dtype="float32").result.astype(np.float32)
+    written = [[str(entry) for entry in row] for row in narrow]
+    found = t.check(written)
+    assert not found
+    assert "--dtype float32 allows it" in str(found)
+    assert t.check(written, dtype="float32")
+    by_hand = [[f"{entry:.2f}" for entry in row] for row in t.result.tolist()]
+    assert t.check(by_hand, dtype="float32").verdict == "right"
+    assert not t.check([["0.12", *by_hand[0][1:]], *by_hand[1:]], dtype="float32")
+
+
 @pytest.mark.parametrize("name", ["float16", "float32"])
 def test_what_a_type_holds_is_what_numpy_makes_of_it(name: str) -> None:
     values = np.concatenate([random(500) * 10.0**power for power in range(-12, 8)] + [np.array([0.0, -np.inf, np.inf])])

@@ -226,3 +226,15 @@ def test_nothing_of_it_is_loaded_before_it_is_asked_for() -> None:
 
 def test_both_are_among_the_public_names() -> None:
     assert {"assert_close", "score"} <= set(dir(ac))
+
+
+def test_savez_without_names_holds_the_result_or_is_told_how_to_name(tmp_path: Path) -> None:
+    t = ac.softmax([1, 2, 4])
+    np.savez(tmp_path / "one.npz", t.result)
+    np.savez(tmp_path / "two.npz", t["exponentials"], t.result)
+    assert t.check(tmp_path / "one.npz")
+    with pytest.raises(ValueError, match='softmax has no step "arr_0"') as caught:
+        t.check(tmp_path / "two.npz")
+    assert caught.value.hint == (  # type: ignore[attr-defined]
+        "numpy.savez(FILE, softmax=…) names an array; it has shifted, exponentials, sum, softmax"
+    )

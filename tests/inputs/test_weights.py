@@ -130,6 +130,12 @@ CASES: dict[str, tuple[str, Mapping[str, Array], dict[str, int], Mapping[str, Ar
         GROUPED | WIDE,
     ),
     "ours": ("encoder-block", NO_GATE, {}, NO_GATE),
+    "BERT's attention alone": (
+        "multihead",
+        linears(q="self.query", k="self.key", v="self.value", o="output.dense"),
+        {},
+        {name: value for name, value in ALL.items() if name[0] in "wb" and name[1] in "qkvo"},
+    ),
     "a feed-forward network of GPT-2": ("ffn", GPT2, {}, {n: ALL[n] for n in ("w1", "w2", "b1", "b2")}),
     "MultiheadAttention": (
         "multihead",

@@ -66,6 +66,12 @@ def every(request: pytest.FixtureRequest) -> dict[str, Trace]:
     return traces([*TABLE] if request.config.getoption("--thorough") else [*TABLE][::4])
 
 
+def test_ids_are_whole_numbers(every: dict[str, Trace]) -> None:
+    ids = {name: step for name, trace in every.items() for step in (*trace.steps, *trace.outputs) if step.names}
+    assert ids
+    assert {step.value.dtype.kind for step in ids.values() if step.value is not None} == {"i"}
+
+
 def test_every_trace_goes_through_pickle_and_comes_back_equal(every: dict[str, Trace]) -> None:
     for number, (name, trace) in enumerate(every.items()):
         back = pickle.loads(pickle.dumps(trace))  # noqa: S301  (what was written a moment ago)

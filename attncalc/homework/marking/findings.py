@@ -153,6 +153,10 @@ def _separating(key: Key, step: StepKey, explanations: Sequence[Explanation]) ->
     return key.separated[tie]
 
 
+OF_FLOAT32 = 6
+"""So many decimals a machine prints, of numbers that may be off by float32's noise; hands write fewer."""
+
+
 def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> Finding:
     """Nothing explains an answer: what stands in the way, as far as one sees.
 
@@ -181,8 +185,9 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
         return f"an entry is not a {'real' if complex_ else 'finite'} number"
     size = largest(expected)
-    if answer.dumped:
-        noise = answer.stored == "float64" and (largest_error(answer, expected) or 0) <= NOISE["float32"] * size
+    precise = answer.stored == "float64" if answer.dumped else answer.used >= OF_FLOAT32 and not answer.stored
+    noise = precise and (largest_error(answer, expected) or 0) <= NOISE["float32"] * size
+    if answer.dumped or noise:
         of_noise = "; that is float32's noise, and --dtype float32 allows it" if noise else ""
         return f"no known mistake gives this{_how_far(answer, expected)}{of_noise}"
     even = comes_out(expected, 10.0**-answer.used)

@@ -192,9 +192,11 @@ class Answer:
         return bool(np.any(np.nan_to_num(self.value)))
 
     def as_stored(self, dtype: str | None) -> Answer:
-        """The answer, if a type is said in which it was stored; what a hand may have written is in no wide one."""
-        if dtype is None or not (self.stored or dtype in NARROW):
+        """The answer, if a type is said it was computed in; what a hand may have written is no dump in a wide one."""
+        if dtype is None:
             return self
+        if not self.stored and dtype not in NARROW:
+            return replace(self, noise=max(self.noise, NOISE.get(dtype, ROUND_OFF)))
         return replace(self, stored=dtype, inferred=False, noise=NOISE.get(dtype, ROUND_OFF))
 
     def of_a_hundred(self) -> Answer:

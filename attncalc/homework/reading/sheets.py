@@ -101,7 +101,9 @@ class StepNames:
             return found[0]
         if found:
             raise InputError(f"{quoted(name)} occurs in several groups: {listed(map(spelled, found), MOST_LISTED)}")
-        raise InputError(f"{self.problem} has no step {quoted(name)}", hint=self.near(name) or self.has)
+        unnamed = f"numpy.savez(FILE, {self._shown[-1]}=…) names an array; " if _UNNAMED.fullmatch(name) else ""
+        hint = self.near(name) or f"{unnamed}{self.has}"
+        raise InputError(f"{self.problem} has no step {quoted(name)}", hint=hint)
 
     def meant(self, name: str) -> list[StepKey]:
         """The steps that a name may mean: one, none, or those of several groups."""
@@ -176,6 +178,8 @@ NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "ex
 """What only the key's owner may say; where a list stands under such a word, it may be meant as a step."""
 _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
+_UNNAMED = re.compile(r"arr_[0-9]+", re.ASCII)
+"""What numpy.savez calls arrays that are given without names."""
 _OF_NUMBERS = re.compile(r'[-+−\d√./*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s%sqrtpiej]+', re.ASCII)
 """Text of numbers: with a root or a power of ten in it, it is no file's name."""
 _OF_OBJECTS = re.compile(r"\s*(?:\[\s*)?\{")
