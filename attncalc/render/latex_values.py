@@ -75,7 +75,7 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
 
 def _set(line: str, room: int) -> str:
     """A line of arithmetic, smaller where it is wider than the room as it is."""
-    latex = tex.arithmetic(line)
+    latex = re.sub(r"(?<=[\w}]) \(", r"\\quad (", tex.arithmetic(line))  # what decided, behind a value: no factor
     size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
     return f"\\text{{\\{size}${latex}$}}" if size else latex
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,12 +76,27 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 }
 
 
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "≤": operator.le,
+    "<": operator.lt,
+    "=": operator.eq,
+    "≥": operator.ge,
+    ">": operator.gt,
+    "≠": operator.ne,
+}
+COMPARED = f" ([{''.join(_COMPARISONS)}]) "
+
+
 def holds(line: str, result: str, digits: int | None = None) -> bool:
     """Whether the line comes to the result, to as many digits as are shown; what cannot be worked out is let pass.
 
-    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for.
+    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. A comparison
+    holds by itself.
     """
     try:
+        if re.search(COMPARED, line):
+            parts = (re.split(COMPARED, part) for part in line.split(" and "))
+            return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
         shown = float(result.replace("−", "-"))
         found = _Line(line).whole()
     except (ValueError, OverflowError, ZeroDivisionError, TypeError):
@@ -226,9 +242,9 @@ def leading(arithmetic: str, value: str) -> str:
 def links(arithmetic: str, value: str) -> list[str]:
     """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
 
-    Words in the place of arithmetic come behind the value: `−∞ (masked)`.
+    Words in the place of arithmetic come behind the value, `−∞ (masked)`, and so does what decided: `0 (3 > 2)`.
     """
-    if re.fullmatch(WORDS, arithmetic):
+    if re.fullmatch(WORDS, arithmetic) or re.search(COMPARED, arithmetic):
         return [f"{value} ({arithmetic})"]
     return [arithmetic, value] if arithmetic else [value]
 
