@@ -501,7 +501,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
     shown = table(step, trace, view)
     if worked := _worked(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
-    return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step)))
+    return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
 
 def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
@@ -577,8 +577,8 @@ def _ends(step: Step, trace: Trace, view: View) -> Ends:
     return Ends(tuple(rows), tuple(columns), entries)
 
 
-def _findings(step: Step) -> Iterator[Note]:
-    """What a check, or rounding at each step, has shown."""
+def _findings(step: Step, trace: Trace) -> Iterator[Note]:
+    """What a check, or rounding at each step, has shown; and which entry goes by what rounding has left of a 0."""
     alarm = step.check is not None and not step.check.agrees
     kind = "alarm" if alarm else "finding"
     if step.check is not None:
@@ -587,6 +587,13 @@ def _findings(step: Step) -> Iterator[Note]:
     if step.drift is not None:
         drift = f"largest drift from full precision: {format_number(step.drift)}"
         yield Note(drift if step.drift > ROUND_OFF else "no drift so far", kind)
+    hinging = solver.hinging(trace, step)
+    if hinging is not None and hinging.any():
+        first, *others = (tuple(map(int, at)) for at in np.argwhere(hinging))
+        line = written(solver.arithmetic(trace, step, first))
+        more = f" and {len(others)} more go" if others else " goes"
+        goes = f"{Line(step.name, first, '', ()).place}{more} by what rounding left of a 0"
+        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED else goes, "finding")
 
 
 def lessons(trace: Trace) -> Iterator[Part]:

@@ -424,13 +424,16 @@ class Around:
 
     def look_for(self, node: Node, at: At) -> EntryOf:
         """The values that an entry's arithmetic is written in: those that pages show, where they give the entry."""
-        if node not in self.clean:
-            self.clean[node] = self._cleaned(node)
-        found = self.clean[node]
+        found = self.cleaned(node)
         return found[1] if found and found[0][tuple(at[name] for name in node.names)] else self.look
 
-    def _cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
+    def cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
         """Where entries come out the same with 0 for what is left over in the steps behind, and the values with 0."""
+        if node not in self.clean:
+            self.clean[node] = self._cleaned(node)
+        return self.clean[node]
+
+    def _cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
         behind = {source for made in (node, *inside(node)) for source in made.sources if named(source)}
         gone = {step: self.left_over(step) for step in behind if step in self.values and step is not node}
         clean = {step: np.where(where, 0, self.values[step]) for step, where in gone.items() if where is not None}
@@ -513,6 +516,15 @@ class Behind:
         found = self.found(step)
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
+
+    def hinging(self, step: Step) -> Array | None:
+        """Where entries go by what rounding left over in the steps behind, and would be others with 0 there."""
+        found, nothing = self.found(step), self.left_over(step)
+        gone = found[1].cleaned(found[0]) if found else None
+        if found is None or gone is None:
+            return None
+        same = gone[0] | ~np.isfinite(found[1].values[found[0]])
+        return ~(same if nothing is None else same | nothing.reshape(same.shape)).reshape(step.shape)
 
     def fault(self, step: Step) -> str:
         """What goes wrong in the formula of a step that is not finite: it divides by 0, or `ln(0)`; "" if unknown."""

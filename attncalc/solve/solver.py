@@ -504,6 +504,14 @@ def left_over(trace: Trace, step: Step) -> Array | None:
     return graph.left_over(step) if graph else None
 
 
+def hinging(trace: Trace, step: Step) -> Array | None:
+    """Where entries go by what rounding left over behind them: a 1.1e-16 that is shown as 0, and is above it."""
+    if step.value is None or step.value.dtype.kind != "f":
+        return None
+    graph = behind(trace)
+    return graph.hinging(step) if graph else None
+
+
 def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
     """One entry of a step; of a value that was not kept it is worked out now."""
     return entries(trace, step, [[i] for i in at]).item()
