@@ -404,7 +404,11 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
     yield Part("section", Heading("What depends on what"), (Points(chains),))
     ways = Counter(value for value, _, _ in edges)  # of a single one the step tells the rule
-    rules = tuple(Point(f"{into or LOSS} → {value}", rule) for value, into, rule in edges if ways[value] > 1)
+    alike: dict[str, list[str]] = {}
+    for value, into, rule in edges:
+        if ways[value] > 1:
+            alike.setdefault(rule, []).append(f"{into or LOSS} → {value}")
+    rules = tuple(Point(", ".join(named), rule) for rule, named in alike.items())
     named = Points(rules, room(rule.text for rule in rules))
     yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
 
