@@ -423,7 +423,7 @@ class Drawn:
         """A table of words, so many columns in; in little room a wide first column stands above, the last one below.
 
         So does a first column beside which names would not fit, as what opens a part. Other columns in between that do
-        not fit stand below, too, before the last one; where a line does not hold them they are left out, and said to be.
+        not fit stand below too, before the last one; those that a line does not hold are left out, and said to be.
         """
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
@@ -439,8 +439,8 @@ class Drawn:
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
-        for number, cells in enumerate(spelled):
-            style = "" if number else FAINT
+        for row, cells in enumerate(spelled):
+            style = "" if row else FAINT
             line = RichTable.grid(padding=(0, 2, 0, 0))
             for width in widths[start:end]:
                 line.add_column(width=width, no_wrap=True)
