@@ -70,8 +70,8 @@ def text(words: str) -> str:
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05."""
-    return re.sub(r"[\d.]+e-\d+", lambda number: element("span", number[0], "whole"), text(words))
+    """Arithmetic, in which no line ends within 1e-05 or before the power of |-3|²."""
+    return re.sub(r"[\d.]+e-\d+|\|[-−\d.]+\|[²^]", lambda number: element("span", number[0], "whole"), text(words))
 
 
 def element(name: str, inside: str, of: str = "", **attributes: str) -> str:

@@ -174,7 +174,8 @@ def _cells(part: Part, view: View) -> Iterator[str]:
     formula, why = part.one(Formula), part.one(Paragraph)
     arithmetic, table = part.one(Arithmetic), part.one(Table)
     yield f"\n\\paragraph{{{tex.text(part.heading.text)}}} {tex.sentence(why.text)}{_shape(table)}"
-    links = [Link(formula.latex, LINE)]
+    links = [] if _is_wide(formula) else [Link(formula.latex, LINE)]
+    yield from [_in_a_paragraph(formula)] if _is_wide(formula) else []
     for line in arithmetic.lines:
         links += spelled_out(formula, line, " = ".join(line.links))
     yield _chain(formula, links)
@@ -230,10 +231,8 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     yield from (f"\n{tex.sentence(block.text)}" for block in said if block.kind == "about")
     links: list[Link] = []
     if formula.latex and part.kind != "again":
-        links.append(Link(formula.latex, len(formula.text)))
-        if len(formula.symbol) + len(formula.text) > LINE:
-            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(formula)} = {_breakable(formula.latex)}$\\par}}"
-            links.clear()
+        links += [] if _is_wide(formula) else [Link(formula.latex, len(formula.text))]
+        yield from [_in_a_paragraph(formula)] if _is_wide(formula) else []
     for line in part.lines:
         worked = line.links if table.shape else line.links[:-1]
         if worked and fits(table, told := " = ".join(worked)):
@@ -241,6 +240,10 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     shown = value(table, view)
     whole = all(link.relation != CONTINUED for link in shown.links)
     links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
+    if not table.shape and part.lines and part.lines[0].arithmetic and not part.lines[0].links[1:]:  # words behind it
+        behind = f"({part.lines[0].arithmetic})"
+        latex = rf"{links[-1].latex}\quad {tex.arithmetic(behind)}"
+        links[-1] = links[-1]._replace(latex=latex, width=links[-1].width + len(behind))
     if links:
         yield _chain(table, links)
     found = [tex.sentence(note.text) for note in part.all(Note) if note.kind != "silent"]
@@ -354,6 +357,15 @@ def _ruled(table: Table, matrix: Matrix) -> str:
 
 
 # Chains
+
+
+def _is_wide(formula: Formula) -> bool:
+    return len(formula.symbol) + len(formula.text) > LINE
+
+
+def _in_a_paragraph(formula: Formula) -> str:
+    """A formula that is wider than a line, for TeX to break."""
+    return f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(formula)} = {_breakable(formula.latex)}$\\par}}"
 
 
 def _breakable(latex: str) -> str:

@@ -46,7 +46,28 @@ def _width(line: str) -> int:
 
 
 def _lines(arithmetic: str, room: int) -> list[str]:
-    """The arithmetic, broken between its terms where it is wider than the room: inside brackets if it must be."""
+    """The arithmetic, broken between its terms where it is wider than the room: inside brackets if it must be.
+
+    A root that is wider even in small letters is written as a power, for under its sign no line ends.
+    """
+    lines = _broken(arithmetic, room)
+    if any(_width(line) > room + SIZES["scriptsize"] for line in lines) and "√(" in arithmetic:
+        lines = _broken(_as_power(arithmetic), room)
+    return lines
+
+
+def _as_power(arithmetic: str) -> str:
+    """`√(a + b) / 2` → `(a + b)^(1/2) / 2`, of the roots the outermost."""
+    before, _, rest = arithmetic.partition("√(")
+    depth = 1
+    for i, character in enumerate(rest):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth:
+            return f"{before}({rest[:i]})^(1/2){rest[i + 1 :]}"
+    return arithmetic
+
+
+def _broken(arithmetic: str, room: int) -> list[str]:
     lines = [arithmetic]
     for deepest in range(4):
         if all(_width(line) <= room for line in lines):
@@ -60,7 +81,7 @@ def _lines(arithmetic: str, room: int) -> list[str]:
 
 
 def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
-    """The pieces from each +, − or = to the next; those in more brackets than that, and under roots, stay together."""
+    """The pieces from each +, − or = to the next, or to a comma; what is in more brackets, or a root, is one."""
     depths, start = [0], 0
     for i, character in enumerate(arithmetic):
         if character == "(":
@@ -70,12 +91,15 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
         elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - ", " = "):
             yield arithmetic[start:i]
             start = i
+        elif depths[-1] <= deepest and arithmetic[i : i + 2] == ", ":
+            yield arithmetic[start : i + 1]
+            start = i + 1
     yield arithmetic[start:]
 
 
 def _set(line: str, room: int) -> str:
     """A line of arithmetic, smaller where it is wider than the room as it is."""
-    latex = tex.arithmetic(line)
+    latex = re.sub(r"(?<=[\w}]) \(", r"\\quad (", tex.arithmetic(line))  # what decided, behind a value: no factor
     size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
     return f"\\text{{\\{size}${latex}$}}" if size else latex
 

@@ -423,7 +423,7 @@ class Drawn:
         """A table of words, so many columns in; in little room a wide first column stands above, the last one below.
 
         So does a first column beside which names would not fit, as what opens a part. Other columns in between that do
-        not fit are left out, and said to be.
+        not fit stand below too, before the last one; those that a line does not hold are left out, and said to be.
         """
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
@@ -436,17 +436,21 @@ class Drawn:
             end -= 1
         left = room - sum(widths[start:end]) - 2 * (end - start)
         beside = left >= min(last, LEAST_WORDS) and (left >= 2 * LEAST_WORDS or last <= 2 * left)
-        for cells in spelled:
+        if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
+            below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
+            spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
+        for row, cells in enumerate(spelled):
+            style = "" if row else FAINT
             line = RichTable.grid(padding=(0, 2, 0, 0))
             for width in widths[start:end]:
                 line.add_column(width=width, no_wrap=True)
             if beside:
                 line.add_column(overflow="fold")
-            line.add_row(*map(Text, cells[start:end] + cells[-1:] * beside))
-            yield from [Indented(Text(cells[0]))] if start else []
+            line.add_row(*(Text(cell, style) for cell in cells[start:end] + cells[-1:] * beside))
+            yield from [Indented(Text(cells[0], style))] if start else []
             yield Indented(line, 2 * start)
-            yield from [Indented(Text(cells[-1]), 4)] if cells[-1] and not beside else []
-        yield from missing(self.view, (len(widths) - 1 - end, "column"))
+            yield from [Indented(Text(cells[-1], style), 4)] if cells[-1] and not beside else []
+        yield from missing(self.view, (len(spelled[0]) - 1 - end, "column"))
 
     def picture(self, picture: Picture) -> Iterator[RenderableType]:
         """A picture, drawn with characters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,12 +76,27 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 }
 
 
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "≤": operator.le,
+    "<": operator.lt,
+    "=": operator.eq,
+    "≥": operator.ge,
+    ">": operator.gt,
+    "≠": operator.ne,
+}
+COMPARED = f" ([{''.join(_COMPARISONS)}]) "
+
+
 def holds(line: str, result: str, digits: int | None = None) -> bool:
     """Whether the line comes to the result, to as many digits as are shown; what cannot be worked out is let pass.
 
-    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for.
+    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. A comparison
+    holds by itself.
     """
     try:
+        if re.search(COMPARED, line):
+            parts = (re.split(COMPARED, part) for part in line.split(" and "))
+            return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
         shown = float(result.replace("−", "-"))
         found = _Line(line).whole()
     except (ValueError, OverflowError, ZeroDivisionError, TypeError):
@@ -226,9 +242,9 @@ def leading(arithmetic: str, value: str) -> str:
 def links(arithmetic: str, value: str) -> list[str]:
     """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
 
-    Words in the place of arithmetic come behind the value: `−∞ (masked)`.
+    Words in the place of arithmetic come behind the value, `−∞ (masked)`, and so does what decided: `0 (3 > 2)`.
     """
-    if re.fullmatch(WORDS, arithmetic):
+    if re.fullmatch(WORDS, arithmetic) or re.search(COMPARED, arithmetic):
         return [f"{value} ({arithmetic})"]
     return [arithmetic, value] if arithmetic else [value]
 
@@ -388,7 +404,11 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
     yield Part("section", Heading("What depends on what"), (Points(chains),))
     ways = Counter(value for value, _, _ in edges)  # of a single one the step tells the rule
-    rules = tuple(Point(f"{into or LOSS} → {value}", rule) for value, into, rule in edges if ways[value] > 1)
+    alike: dict[str, list[str]] = {}
+    for value, into, rule in edges:
+        if ways[value] > 1:
+            alike.setdefault(rule, []).append(f"{into or LOSS} → {value}")
+    rules = tuple(Point(", ".join(named), rule) for rule, named in alike.items())
     named = Points(rules, room(rule.text for rule in rules))
     yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
 
@@ -485,7 +505,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
     shown = table(step, trace, view)
     if worked := _worked(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
-    return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step)))
+    return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
 
 def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
@@ -561,8 +581,8 @@ def _ends(step: Step, trace: Trace, view: View) -> Ends:
     return Ends(tuple(rows), tuple(columns), entries)
 
 
-def _findings(step: Step) -> Iterator[Note]:
-    """What a check, or rounding at each step, has shown."""
+def _findings(step: Step, trace: Trace) -> Iterator[Note]:
+    """What a check, or rounding at each step, has shown; and which entry goes by what rounding has left of a 0."""
     alarm = step.check is not None and not step.check.agrees
     kind = "alarm" if alarm else "finding"
     if step.check is not None:
@@ -571,6 +591,13 @@ def _findings(step: Step) -> Iterator[Note]:
     if step.drift is not None:
         drift = f"largest drift from full precision: {format_number(step.drift)}"
         yield Note(drift if step.drift > ROUND_OFF else "no drift so far", kind)
+    hinging = solver.hinging(trace, step)
+    if hinging is not None and hinging.any():
+        first, *others = (tuple(map(int, at)) for at in np.argwhere(hinging))
+        line = written(solver.arithmetic(trace, step, first))
+        more = f" and {len(others)} more go" if others else " goes"
+        goes = f"{Line(step.name, first, '', ()).place}{more} by what rounding left of a 0"
+        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED else goes, "finding")
 
 
 def lessons(trace: Trace) -> Iterator[Part]:

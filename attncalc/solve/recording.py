@@ -15,7 +15,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import by_key, evaluate, has_faint, named
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, names
-from attncalc.language.graph import Node, about, inside
+from attncalc.language.graph import Node, about, inside, walk
 from attncalc.language.primitive import At, Cell, Form, Literal, Pick
 from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
 
@@ -125,7 +125,8 @@ NEGATED = 4
 """A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
 _INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, NEGATED, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
 """An operation's sign, how tightly it holds together, and up to what its first and its other parts come bare."""
-_COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
+_OPPOSITE = {"≤": ">", "<": "≥", "=": "≠"}
+"""A comparison → what is said where it does not hold: a line is true as it stands."""
 LONGEST = 8
 """A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
 MOST_TERMS = 2**20
@@ -134,17 +135,47 @@ MOST_TERMS = 2**20
 
 @np.errstate(all="ignore")  # what overflows on the way is told with the step
 def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
-    """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands."""
+    """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands.
+
+    Of a comparison, and of a number that one has chosen, it is that comparison.
+    """
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
         return ()
-    pieces, _ = _of_node(expression, at, value, {})
+    known: dict[_Where, _Pieces] = {}
+    if expression.row.truth:
+        return _joined(_deciding(expression, at, value, known))
+    pieces, _ = _of_node(expression, at, value, known)
     alone = len(pieces) == 1 and isinstance(pieces[0], Entry)
+    if alone and expression.op == "where":
+        condition = expression.sources[0]
+        pieces = _deciding(condition, {name: at[name] for name in condition.names}, value, known) or pieces
     return () if alone and expression.row.joins else _joined(pieces)
 
 
 def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
+
+
+def _deciding(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -> list[str | Entry]:
+    """What a truth comes from, as it holds: `0.9505 ≥ 0.4`; nothing of a mask, and of what the place alone decides."""
+    if _is_leaf(node):
+        return []
+    cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
+    parts = cell.parts if isinstance(cell, Form) else (cell,)
+    if isinstance(cell, Form) and cell.sign in _OPPOSITE:
+        if not any(map(_is_leaf, walk(node, into=lambda inner: () if _is_leaf(inner) else inner.sources))):
+            return []
+        left, right = (_of_part(node, part, value, known)[0] for part in parts)
+        sign = cell.sign if value(node, at) else _OPPOSITE[cell.sign]
+        return [*left, f" {sign} ", *right]
+    picks = [(node.sources[pick.source], pick.at) for pick in parts if isinstance(pick, Pick)]
+    false = [pick for pick in picks if not value(*pick)] if len(picks) > 1 else []
+    told: list[str | Entry] = []
+    for pick in false[:1] or picks:
+        if found := _deciding(*pick, value, known):
+            told += [" and ", *found] if told else found
+    return told
 
 
 def _of_node(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
@@ -218,9 +249,9 @@ def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
             else:
                 pieces += [mark, *_bracketed(part, others)]
         return pieces, level
-    if sign in _COMPARE:
+    if sign in _OPPOSITE or sign == "and":
         left, right = parts
-        return [*left[0], _COMPARE[sign], *right[0]], 4
+        return [*left[0], f" {sign} ", *right[0]], 4
     if sign == "neg":
         return ["−", *_bracketed(parts[0], 1)], NEGATED
     if sign == "√":
@@ -394,13 +425,16 @@ class Around:
 
     def look_for(self, node: Node, at: At) -> EntryOf:
         """The values that an entry's arithmetic is written in: those that pages show, where they give the entry."""
-        if node not in self.clean:
-            self.clean[node] = self._cleaned(node)
-        found = self.clean[node]
+        found = self.cleaned(node)
         return found[1] if found and found[0][tuple(at[name] for name in node.names)] else self.look
 
-    def _cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
+    def cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
         """Where entries come out the same with 0 for what is left over in the steps behind, and the values with 0."""
+        if node not in self.clean:
+            self.clean[node] = self._cleaned(node)
+        return self.clean[node]
+
+    def _cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
         behind = {source for made in (node, *inside(node)) for source in made.sources if named(source)}
         gone = {step: self.left_over(step) for step in behind if step in self.values and step is not node}
         clean = {step: np.where(where, 0, self.values[step]) for step, where in gone.items() if where is not None}
@@ -483,6 +517,15 @@ class Behind:
         found = self.found(step)
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
+
+    def hinging(self, step: Step) -> Array | None:
+        """Where entries go by what rounding left over in the steps behind, and would be others with 0 there."""
+        found, nothing = self.found(step), self.left_over(step)
+        gone = found[1].cleaned(found[0]) if found else None
+        if found is None or gone is None:
+            return None
+        same = gone[0] | ~np.isfinite(found[1].values[found[0]])
+        return ~(same if nothing is None else same | nothing.reshape(same.shape)).reshape(step.shape)
 
     def fault(self, step: Step) -> str:
         """What goes wrong in the formula of a step that is not finite: it divides by 0, or `ln(0)`; "" if unknown."""

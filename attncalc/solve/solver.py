@@ -371,6 +371,7 @@ def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
 
 
 LOOKED_AT = 3  # places along an axis, of which one is chosen to be worked out
+LOOKED_AT_CHOICES = 12  # of a vector whose entries come about in several ways
 
 
 def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...] | None:
@@ -378,11 +379,14 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
 
     It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
     no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
-    sparse table, where the first entries are made of one number or none, it is the largest.
+    sparse table, where the first entries are made of one number or none, it is the largest. Where a vector's entries
+    come about in several ways, the longest of them is told.
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
-    first = [0 if at < len(step.shape) - 2 else LOOKED_AT - 1 for at in range(len(step.shape))]
+    several = len(step.shape) == 1 and " where " in step.formula
+    last = (LOOKED_AT_CHOICES if several else LOOKED_AT) - 1
+    first = [0 if at < len(step.shape) - 2 else last for at in range(len(step.shape))]
     along = [
         {*range(min(size, most + 1)), min(like.get(axis, 0), size - 1)}
         for axis, size, most in zip(step.axes, step.shape, first, strict=True)
@@ -403,7 +407,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         )
         if numbers and found > most:
             best, most = at, found
-        if found == (True, len(numbers)) and numbers:
+        if found == (True, len(numbers)) and numbers and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
         far = largest(trace, step)
@@ -502,6 +506,14 @@ def left_over(trace: Trace, step: Step) -> Array | None:
         return None
     graph = behind(trace)
     return graph.left_over(step) if graph else None
+
+
+def hinging(trace: Trace, step: Step) -> Array | None:
+    """Where entries go by what rounding left over behind them: a 1.1e-16 that is shown as 0, and is above it."""
+    if step.value is None or step.value.dtype.kind != "f":
+        return None
+    graph = behind(trace)
+    return graph.hinging(step) if graph else None
 
 
 def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:

@@ -35,7 +35,8 @@ class Said(NamedTuple):
     chains: list[Chain]
 
 
-WORDS_BEHIND = r" \((?:[a-z]+(?: [a-z]+)*|(?:an?|the) [a-z]{2,} .*)\)$"
+COMPARED = r"[^=]+ (?:[≤<≥>≠=]|\\[lgn]e) [^=]+"
+WORDS_BEHIND = rf" \((?:[a-z]+(?: [a-z]+)*|(?:an?|the) [a-z]{{2,}} .*|{COMPARED})\)$"
 
 # Text and Markdown
 
@@ -145,9 +146,8 @@ def _unwrapped(line: str) -> str:
 
 
 def _plain(side: Side) -> Side:
-    return side._replace(
-        written=re.sub(r"\s*\\text\{ \([a-z ]+\)\}$| \(\\text\{(?:an?|the) .*\)$", "", side.written.strip())
-    )
+    words = rf"\s*\\text\{{ \([a-z ]+\)\}}$|\\quad \((?:\\text\{{(?:an?|the) .*|{COMPARED})\)$"
+    return side._replace(written=re.sub(words, "", side.written.strip()))
 
 
 def _unboxed(line: str) -> str:

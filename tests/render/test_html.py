@@ -21,6 +21,7 @@ from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
+from attncalc.solve.problem import Backward
 from attncalc.solve.solver import LOOKED_AT, solve
 
 VOID = {"meta", "input"}
@@ -377,6 +378,9 @@ def test_a_row_by_itself_may_sum_to_1_by_chance(make: Any) -> None:
 def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_what_is_typed_behind_it() -> None:
     page = page_in("html", solve(posed("batchnorm")))
     assert 'standard_deviation[0] = √(0.6667 + <span class="whole">1e-05</span>) = 0.8165' in page
+    assert '<span class="whole">|-3|²</span>' in page_in(
+        "html", solve(posed("minkowski")._replace(backward=Backward()))
+    )
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
     assert '(<span class="option">--sample</span> divides' in page_in("html", solve(posed("expectation")))

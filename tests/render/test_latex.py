@@ -14,12 +14,15 @@ import pytest
 from readback.latex import formula_fault
 from rows import rows
 from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
+from test_samples import posed
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Given, Remark, Trace
-from attncalc.render import View, latex, latex_values, tex
+from attncalc.render import View, latex, latex_values, tex, traces
 from attncalc.render.latex_values import CONTINUED, LINE, STRUT, value
+from attncalc.render.page import Formula, Line
+from attncalc.solve.solver import solve
 
 DOCUMENT = View(standalone=True)
 PDFLATEX = shutil.which("pdflatex")
@@ -138,6 +141,24 @@ class TestHostileText:
         assert visible(words).isprintable()
 
 
+LONG = ("analogy", "bpe", "complexity-llama", "likelihood-normal")
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_every_entry_of_a_sample_fits_the_lines_of_a_page(name: str) -> None:
+    trace = solve(posed(name))
+    for step, line in traces.cells(trace, View(cells=("all",))):
+        assert latex_values.fits(traces.formula(step), " = ".join(line.links)), line.place
+
+
+def test_a_root_that_no_line_holds_is_a_power() -> None:
+    line = f"√(({'1.25 + ' * 20}1) / 4) × 2"
+    formula = Formula("x", "", "", "x", "")
+    broken = list(latex_values.spelled_out(formula, Line("x", (), line, (line,)), line))
+    assert broken[-1].latex.endswith(r"/ 4)^{1/2} \times 2")
+    assert all(link.width <= LINE for link in broken)
+
+
 @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
 class TestCompiling:
     def test_one_page_of_each_calculation(self, tmp_path: Path) -> None:
@@ -147,6 +168,12 @@ class TestCompiling:
     @pytest.mark.parametrize("name", ["attention", "dot", "grouped"])
     def test_a_document_by_itself(self, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
         assert not compiles(page_in("latex", request.getfixturevalue(name), DOCUMENT), tmp_path)
+
+    @pytest.mark.thorough
+    def test_every_entry_of_what_has_long_lines(self, tmp_path: Path) -> None:
+        every = View(cells=("all",))
+        pages = [page_in("latex", solve(posed(name)), every) for name in LONG]
+        assert not compiles(f"{latex.PREAMBLE}\\begin{{document}}\n{''.join(pages)}\\end{{document}}", tmp_path)
 
     def test_large_wide_and_exact_values(self, make: Any, tmp_path: Path) -> None:
         import sympy

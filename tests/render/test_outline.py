@@ -12,7 +12,8 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace
-from attncalc.render import View, shown
+from attncalc.render import View, shown, traces
+from attncalc.render.page import Part, Points
 from attncalc.render.traces import is_backward
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -224,3 +225,18 @@ def test_of_places_the_first_are_told_and_not_the_largest() -> None:
 def test_what_opens_a_part_stands_on_the_narrowest_page() -> None:
     page = page_in("table", solve(posed("encoder-block")._replace(backward=Backward())), View(width=40))
     assert "  norm1\n    --show 'norm1/*'\n" in page
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int) -> None:
+    page = page_in("table", transformer(), View(width=width))
+    told = page[page.index("How close it was") : page.index("━━ result")]
+    assert re.findall(r"(?m)le 0.9598 +ici 0.0351\s+chien 0.0021\s+chat 0.0011", told)
+    assert "more column" not in told
+
+
+@pytest.mark.parametrize("name", ["rnn-tanh", "flash", "kv-cache"])
+def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> None:
+    page = traces.page(solve(posed(name)._replace(backward=Backward())), View())
+    (rules,) = (part.one(Points).points for part in page.all(Part) if part.heading.text.startswith("Back on several"))
+    assert len({rule.words for rule in rules}) == len(rules)

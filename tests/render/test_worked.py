@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from itertools import islice
 from typing import Any
 
@@ -13,8 +15,8 @@ import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Entry, Trace
 from attncalc.render import View
-from attncalc.render.page import Part
-from attncalc.render.traces import leading, links, page
+from attncalc.render.page import Note, Part
+from attncalc.render.traces import cells, leading, links, page, written
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -45,6 +47,7 @@ def test_what_is_the_value_itself_is_not_said_twice(arithmetic: str, value: str,
         ("a unit vector with A·v = λ·v", "0.7071", "0.7071 (a unit vector with A·v = λ·v)"),
         ("a + b", "3", "a + b = 3"),
         ("π", "3.1416", "π = 3.1416"),
+        ("153.0162 > 124.1307", "memory", "memory (153.0162 > 124.1307)"),
     ],
 )
 def test_words_in_the_place_of_arithmetic_come_behind_the_value(arithmetic: str, value: str, chain: str) -> None:
@@ -75,6 +78,34 @@ def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) ->
     line = ("(", one, *(piece for _ in range(5) for piece in (" − ", one, ")² + (", one)), " − ", one, ")²")
     step = make.step("x", 0.0)
     assert in_the_step(make.trace(step, arithmetic={"x": lambda at: line}), "x") == " + ".join(["(1 − 1)²"] * 6)
+
+
+CHOICES = ("beam", "complexity", "complexity-llama", "cross-entropy-weighted", "experts", "ffn", "speculative")
+SAYS = {"≤": operator.le, "<": operator.lt, "=": operator.eq, "≥": operator.ge, ">": operator.gt, "≠": operator.ne}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_decided_stands_behind_the_value_and_holds_as_it_stands(name: str) -> None:
+    problem = posed(name)
+    trace = solve(problem._replace(backward=Backward()) if name == "ffn" else problem)
+    lines = (line for _, line in cells(trace, View(cells=("all",))))
+    told = [found for line in lines if (found := re.search(r" \((\S+) ([≤<=≥>≠]) (\S+)\)$", line.links[-1]))]
+    assert told
+    for found in told:
+        assert SAYS[found[2]](float(found[1]), float(found[3])), found[0]
+
+
+def test_digits_are_written_until_a_comparison_holds() -> None:
+    line = (Entry(0.50001, brackets=False), " > ", Entry(0.5, brackets=False))
+    assert written(line) == "0.50001 > 0.5"
+
+
+def test_an_entry_that_goes_by_what_rounding_left_says_so() -> None:
+    trace = ac.ffn([[0.1, 0.2]], [[1, 2], [1, 0]], [-0.3, 0], [[1, 2], [3, 1]], [0, 0]).grad()
+    steps = (step for part in page(trace, View()).all(Part) for step in part.steps)
+    (part,) = (step for step in steps if step.heading.key == "grad_hidden")
+    told = "grad_hidden[0,0] goes by what rounding left of a 0: 5.551e-17 > 0"
+    assert [note.text for note in part.all(Note)] == [told]
 
 
 @pytest.mark.spread
