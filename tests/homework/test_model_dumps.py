@@ -15,6 +15,8 @@ import attncalc as ac
 from attncalc.calculations.attention_options import DEFAULTS
 from attncalc.calculations.layers import CLAMPED
 from attncalc.common.errors import InputError
+from attncalc.common.numerals import ACCUMULATED
+from attncalc.evaluate.precisions import Narrow
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
@@ -182,28 +184,44 @@ def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
 
 
-FAINT = ("ln-wrong-eps", "rope-wrong-base", "rope-one-base", "gelu-tanh")
-"""What changes these small models hardly more than that type's noise does."""
-HIDDEN = {
-    ("softcap-missing", "gemma2"): "is not seen",
-    ("gelu-relu", "t5"): "is named in the next array",
-    ("gelu-silu", "deepseek_v2"): "is placed, but not named",
-    ("gelu-silu", "olmo2"): "is placed, but not named",
-    ("experts-not-renormalised", "deepseek_v3"): "shows in the next array, and is not named",
+SEEN = 2
+"""With so many times the noise a fault has signal."""
+FAINT = {
+    "ln-wrong-eps": f"{ENCODERS} {SEEING} {LATENT} gemma gemma2 gemma3 gpt_neox llama llama3 mistral olmo2 phi3 qwen2 "
+    "qwen3 gpt2 mpt opt gpt_oss mamba t5 t5_gated bart",
+    "gelu-tanh": f"{ENCODERS} {SEEING} gemma gemma2 gemma3 bloom gpt2 bart t5_gated",
+    "rope-wrong-base": f"{LATENT} falcon gemma2 llama mistral",
+    "rope-one-base": "modernbert",
+    "softcap-missing": "gemma2",
+    "experts-not-renormalised": "qwen3_moe",
 }
-"""The same, of these models alone, and what becomes of it."""
-BFLOAT16 = [(f, m) for f, m in PLANTED if f.name not in FAINT and (f.name, m) not in HIDDEN]
+"""The faults that have less, but for those that are `MISSED`."""
+MISSED = {
+    ("rope-wrong-base", "gemma"): "is named in the next array",
+    ("ln-wrong-eps", "distilbert"): "is not seen",
+}
+"""What has signal, and is not named where it is; and what becomes of it."""
+NAMED = {("rope-wrong-base", "falcon"), ("rope-wrong-base", "llama"), ("experts-not-renormalised", "qwen3_moe")}
+"""What is named, though it has none."""
+WITHIN = [(f, m) for f, m in PLANTED if m in FAINT.get(f.name, "").split() and (f.name, m) not in MISSED]
+BFLOAT16 = [(f, m) for f, m in PLANTED if ((f, m) not in WITHIN or (f.name, m) in NAMED) and (f.name, m) not in MISSED]
 UNDECIDED = [case for case in PLANTED if case not in BFLOAT16]
 
 
 def left_out() -> str:
     """What the documents say of the faults that are not counted in bfloat16."""
+    single = "; ".join(f"`{name}` of {model} {what}" for (name, model), what in MISSED.items())
     kinds = ", ".join(f"`{name}`" for name in FAINT)
-    single = "; ".join(f"`{name}` of {model} {what}" for (name, model), what in HIDDEN.items())
+    seen = len(PLANTED) - len(WITHIN)
     return (
-        f"The bfloat16 column leaves out kinds of faults that change these small models hardly more than bfloat16's "
-        f"noise does: {kinds}. It also leaves out single ones: {single}. "
-        "Of none of these a wrong name is told."
+        "The bfloat16 column counts what is named and placed there too. A fault has signal if, in the array that it is "
+        f"to be placed at, what it makes otherwise is at least {SEEN} times the noise: the distance of two right "
+        "kernels that both round each value to bfloat16, of which one adds up in float32 and one in bfloat16. Both are "
+        "root mean squares over the entries, each relative to the largest of its row, and worked out from the dump's "
+        f"own values before that array. Of the {len(PLANTED)} faults {seen} have signal, and {seen - len(MISSED)} of "
+        f"these are named and placed; {single}. The other {len(WITHIN)} lie within the noise, and are of kinds that "
+        f"hardly change models so small: {kinds}; {len(NAMED)} of them are named and placed all the same. "
+        "Of none a wrong name is told."
     )
 
 
@@ -229,27 +247,82 @@ def test_what_is_as_faint_as_bfloat16s_noise_gets_no_other_name(fault: Fault, mo
     assert {step.mistake for step in narrow(fault, model).steps} <= {None, "", fault.name}
 
 
+def test_most_of_what_has_signal_is_named() -> None:
+    assert len(MISSED) <= 0.05 * (len(PLANTED) - len(WITHIN))
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize(("fault", "model"), [case for case in UNDECIDED if (case[0].name, case[1]) in HIDDEN])
-def test_what_is_hidden_in_bfloat16_is_so_as_it_is_said(fault: Fault, model: str) -> None:
-    marked = narrow(fault, model)
-    named = next((step.name for step in marked.steps if step.mistake), "")
-    here = marked.first_wrong == fault.at
-    found = "is named in the next array" if named else "is placed, but not named"
-    found = found if named or here else "shows in the next array, and is not named"
-    assert HIDDEN[fault.name, model] == ("is not seen" if marked else found)
-    assert marked or here == (not named) or "shows" in found
+@pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{m}" for f, m in PLANTED])
+def test_a_fault_has_signal_or_is_said_to_have_none(fault: Fault, model: str) -> None:
+    key = marker_of(model).key
+    group, _, name = fault.at.rpartition("/")
+    order, at = [*key.nodes], (group, name)
+    dump = returned(computed(model, dtype="bfloat16", **fault.options))
+    told = {key.names.find(theirs): value[0].astype(np.float64) for theirs, value in dump.items()}
+    own = {step: value for step, value in told.items() if order.index(step) < order.index(at)}
+    right, wrong = (continued(computed(model, **options), own)[fault.at] for options in ({}, fault.options))
+    one, other = (continued(computed(model), own, Narrow("bfloat16", way))[fault.at] for way in ACCUMULATED)
+    size = np.abs(right).max(-1, keepdims=True)
+
+    def apart(a: Any, b: Any) -> Any:
+        return np.sqrt(np.mean(np.square((a - b) / np.where(size > 0, size, 1))))
+
+    assert (apart(wrong, right) >= SEEN * apart(one, other)) == ((fault, model) not in WITHIN)
 
 
-def test_bfloat16_without_a_fault_is_right() -> None:
-    dump = returned(computed("llama", dtype="bfloat16"))
-    assert marker_of("llama").mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+ROUTED = ("qwen3_moe", "same")
+"""One of its tokens goes to another expert where its router adds up in bfloat16."""
 
 
-def continued(t: ac.Trace, given: dict[tuple[str, str], Any]) -> dict[str, Any]:
-    """The steps of a model that goes on with other values of some of them."""
+@pytest.mark.parametrize(
+    ("model", "adding"),
+    [
+        pytest.param(model, way, marks=[] if (model, way) == ("llama", "float32") else [pytest.mark.thorough])
+        for model in NAMES
+        for way in ACCUMULATED
+    ],
+)
+def test_bfloat16_without_a_fault_is_right(model: str, adding: str) -> None:
+    dump = returned(computed(model, dtype="bfloat16", accumulate=adding))
+    marked = marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+    assert bool(marked) == ((model, adding) != ROUTED)
+    assert not any(step.mistake for step in marked.steps)
+
+
+def in_float32(model: str, *names: str, **options: Any) -> dict[str, Any]:
+    """What a float64 model returns that works out some steps in float32, as frameworks do norms and softmax."""
+    t, lost = computed(model, **options), dict[tuple[str, str], Any]()
+    for step in t.steps:
+        if step.name in names:
+            lost[step.group, step.name] = continued(t, lost)[step.key].astype(np.float32).astype(np.float64)
+    steps, shown = continued(t, lost), returned(t)
+    key = marker_of(model).key
+    return {theirs: steps["/".join(filter(None, key.names.find(theirs)))] for theirs in shown}
+
+
+@pytest.mark.parametrize("model", ["llama", *(pytest.param(m, marks=pytest.mark.thorough) for m in ("t5", "gemma2"))])
+def test_float32_within_float64_is_right_and_said(model: str) -> None:
+    dump = in_float32(model, "normalised", "weights", "root_mean_square")
+    marked = marker_of(model).mark(from_python(dump))
+    assert marked
+    assert any("float32" in (step.hint or "") for step in marked.steps)
+    assert not Marker(marker_of(model).key, dtype="float64").mark(from_python(dump))
+
+
+def test_more_than_float32s_noise_in_one_row_is_none() -> None:
+    dump = in_float32("llama", "normalised", "weights")
+    dump["logits"][2] *= 1 + 1e-5  # far less than a thousandth of the other rows
+    marked = marker_of("llama").mark(from_python(dump))
+    assert not marked
+    assert marked.first_wrong == "logits"
+
+
+def continued(t: ac.Trace, given: dict[tuple[str, str], Any], machine: Narrow | None = None) -> dict[str, Any]:
+    """The steps of a model that goes on with other values of some of them, in full or on a machine."""
     written = write(problem_of(t))
-    values = evaluate(written.roots, written.values, given=given)
+    operands = {name: machine.held(x) if machine else x for name, x in written.values.items()}
+    kind = "float32" if machine else "float64"
+    values = evaluate(written.roots, operands, given=given, after_step=machine, dtype=kind)
     return {node.path: value for node, value in values.items() if node.op == "step"}
 
 
@@ -601,6 +674,8 @@ def test_the_document_has_their_numbers() -> None:
     told = Path(__file__).parents[2].joinpath("docs", "porting.md").read_text(encoding="utf-8")
     ported = {model for _, model in PLANTED}
     assert f"{len(PLANTED)} faults, each planted in a port of one of {len(ported)} checkpoints" in told
+    seen = len(PLANTED) - len(WITHIN)
+    assert f"{seen - len(MISSED)} of the {seen} that change" in told
     kinds = [path for path in FOLDER.glob("*.toml") if path.stem != EVERY]
     assert f"checkpoints of the {len(kinds)} architectures" in told
 

@@ -29,8 +29,10 @@ WITHIN_NOISE = 0.6
 """What is meant lies by this nearer than what is right, even within the noise of the type."""
 AS_NEAR, EXACTLY_AS_NEAR = 1.5, 1e-6
 """Rules that lie no further than so many times the distance of the nearest explain as much."""
-NOTICEABLE = 0.2
+NOTICEABLE = 0.08
 """With more of the allowed noise, on the average, something else than noise may be in it."""
+OFTEN, BY_NOISE = 16, 1 / 6
+"""What rounding does is seen by so many runs; it leads so far on the way to a rule that is meant, at most."""
 
 
 class Near(NamedTuple):
@@ -40,6 +42,7 @@ class Near(NamedTuple):
     off: float
     spread: float  # how far its own entries lie apart
     within: bool  # whether it is within the noise of the type
+    away: float  # how far it is from what is right
 
 
 def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None, against: Array) -> list[int]:
@@ -64,15 +67,28 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
         value = key.excerpt(node, chosen, own, whole)
         if value is None or value.shape != few.shape:
             continue
-        off = _off(few, value, sizes)
-        tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all())))
+        off, away = _off(few, value, sizes), _size(_finite((value - due) / sizes))
+        tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all()), away))
     values = {near.number: key.excerpt(nodes[near.number], chosen, own, whole) for near in _meant(tried, right)}
     dimensions = _dimensions(_gaps(few, due, sizes))
+    in_reach = [near for near in tried if abs(near.away - right) <= WITHIN_NOISE * right]  # others cannot be meant
+    noise: list[Array] = []
+
+    def leads_there(near: Near, value: Array) -> bool:
+        """Whether a dump lies towards a rule by no chance: far nearer to it, or further that way than any noise is."""
+        if not _points_there(near, right, dimensions, len(in_reach)):
+            return False
+        if near.off < FAR * right:
+            return True
+        if not noise and answer.slack is not None:
+            times = key.worked_out_in(question.step, answer.stored, OFTEN, own)
+            noise.extend(_taken(value, step, chosen) for value in times)
+        return _is_no_noise(value, due, sizes, noise)
+
     telling = [
         near
         for near in tried
-        if (near.number in values and _points_there(near, right, dimensions, len(tried)))
-        or _tells(few, values.get(near.number), due)
+        if (value := values.get(near.number)) is not None and (leads_there(near, value) or _tells(few, value, due))
     ]
     if not chosen:
         return [near.number for near in telling]
@@ -88,7 +104,7 @@ def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | No
         if value is not None and value.shape == answer.shape:
             sizes = _sizes(value)
             near = _off(answer, value, sizes), _spread(value, sizes), bool(fits(answer, value).all())
-            tried.append(Near(number, *near))
+            tried.append(Near(number, *near, np.inf))
     return [near.number for near in _meant(tried, np.inf)]
 
 
@@ -137,7 +153,25 @@ def _points_there(near: Near, right: float, dimensions: float, tried: int) -> bo
 
     The entries of a narrow type may each be within its noise, and all of them together tell all the same.
     """
-    return near.off < FAR * right and tried * (near.off / right) ** (dimensions - 1) < BY_CHANCE
+    return near.off < right and tried * (near.off / right) ** (dimensions - 1) < BY_CHANCE
+
+
+def _is_no_noise(value: Array, right: Array, sizes: Array, noise: Sequence[Array]) -> bool:
+    """Whether rounding leads from what is right towards a rule only by a small part of the way to it.
+
+    Noise may be alike in many entries, as that of a row's norm is, and then many entries tell no more than one.
+    """
+    there = _finite((value - right) / sizes)
+    parts = [np.sum(_finite((rounded - right) / sizes) * there) for rounded in noise]
+    return bool(parts) and _size(np.array(parts)) < BY_NOISE * float(np.sum(np.square(there)))
+
+
+def _finite(gaps: Array) -> Array:
+    return np.where(np.isfinite(gaps), gaps, 0.0)
+
+
+def _size(gaps: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(gaps))))
 
 
 def _dimensions(gaps: Array) -> float:
@@ -185,7 +219,7 @@ def _gaps(answer: Answer, value: Array, sizes: Array) -> Array:
 
 
 def _off(answer: Answer, value: Array, sizes: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(_gaps(answer, value, sizes)))))
+    return _size(_gaps(answer, value, sizes))
 
 
 def _spread(value: Array, sizes: Array) -> float:
@@ -193,10 +227,8 @@ def _spread(value: Array, sizes: Array) -> float:
     return float(np.std(relative[np.isfinite(relative)])) if np.isfinite(relative).any() else 0.0
 
 
-def _tells(answer: Answer, value: Array | None, right: Array) -> bool:
+def _tells(answer: Answer, value: Array, right: Array) -> bool:
     """Whether an answer is no chance: many entries tell, or a few tell enough."""
-    if value is None:
-        return False
     rows = slice(None) if not value.ndim else slice(0, MOST_WEIGHED)
 
     def first(part: Array) -> Array:

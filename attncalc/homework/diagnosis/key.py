@@ -280,7 +280,7 @@ class Key:
     # Values
 
     def slack(self, step: StepKey, stored: str) -> Array | None:
-        """How far a step may be off that was worked out in a narrow type; None for other types, and for large steps.
+        """How far a step may be off that was worked out in a type of fewer digits; None for others, and large steps.
 
         Where operands and every step are rounded to the type shows what it leaves of the sums that an entry comes from:
         so is measured how far the entries of a row go astray, beside rows of its size.
@@ -288,14 +288,18 @@ class Key:
         node, right = self.nodes[step], self.value(step)
         from attncalc.homework.reading.precisions import TIMES, allowed  # a door: few answers are dumps
 
-        if stored not in NARROW or right is None or self._is_large(node) or step in self.complex:
+        if stored not in (*NARROW, "float32") or right is None or self._is_large(node) or step in self.complex:
             return None
         if (step, stored) not in self._slack:
-            times = (self._worked_out_in(node.sources[0], stored, np.random.default_rng(i)) for i in range(TIMES))
-            self._slack[step, stored] = allowed(right, times, stored)
+            self._slack[step, stored] = allowed(right, self.worked_out_in(step, stored, TIMES), stored)
         return self._slack[step, stored]
 
-    def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator) -> Array:
+    def worked_out_in(self, step: StepKey, stored: str, times: int, own: Own | None = None) -> Iterator[Array]:
+        """A step, worked out in a narrow type so many times, each rounded by chance; from own values as they are."""
+        for i in range(times):
+            yield self._worked_out_in(self.nodes[step].sources[0], stored, np.random.default_rng(i), own or {})
+
+    def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator, own: Own) -> Array:
         """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand.
 
         What is beyond the type stays as it is: a number that is lost is no noise.
@@ -304,10 +308,13 @@ class Key:
 
         operands = self.solutions.operands
         rounded = {name for name, x in operands.items() if x.dtype.kind == "f" and not np.array_equal(x, np.rint(x))}
-        order = plan([root], keep=lambda node: False)
+        own = self.solutions.usable(own, root) if own else own
+        order = plan([root], given=own.keys(), keep=lambda node: False)
         moved: set[Node] = set()
         for node in order.order:
-            if any(s in moved or (s.op == "input" and s.args["name"] in rounded) for s in node.sources):
+            if is_given(node, own) or any(
+                s in moved or (s.op == "input" and s.args["name"] in rounded) for s in node.sources
+            ):
                 moved.add(node)
         turns = iter([node for node in order.order if node.op == "step"])
 
@@ -319,7 +326,7 @@ class Key:
             return near(value) if next(turns) in moved else value
 
         inputs = {name: near(x) if name in rounded else x for name, x in operands.items()}
-        return as_parts(evaluate(order, inputs, after_step=after_step)[root]).astype(np.float64)
+        return as_parts(evaluate(order, inputs, given=own, after_step=after_step)[root]).astype(np.float64)
 
     def value(self, step: StepKey, solution: Solution | None = None, own: Own | None = None) -> Array | None:
         """What a step should be: from the true operands, or as it follows from own values of steps before it.

@@ -12,10 +12,18 @@ import numpy as np
 
 from attncalc.calculations import WHOLE
 from attncalc.common.errors import InputError, amount, listed, quoted, shape_text
-from attncalc.common.numerals import NARROW, QUESTION, RULE, Array
+from attncalc.common.numerals import DTYPES, NARROW, QUESTION, RULE, Array
 from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, largest_error, nearly, times_allowed
+from attncalc.homework.diagnosis.comparing import (
+    LEFT_OVER,
+    fits,
+    is_filled,
+    largest,
+    largest_error,
+    nearly,
+    times_allowed,
+)
 from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
@@ -45,6 +53,7 @@ from attncalc.homework.marking.findings import (
 )
 from attncalc.homework.reading.answers import (
     FEWEST_DUMPED,
+    MOST_DECIMALS,
     NOISE,
     Answer,
     Sheet,
@@ -185,6 +194,7 @@ class _Sheet:
         self.own: dict[StepKey, Array] = {}  # their values
         self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
+        self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
             if step in answers:
@@ -210,6 +220,8 @@ class _Sheet:
         answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
         if answer.stored in NARROW:
             answer = self._with_noise(step, answer)
+        elif self.of_wide and not answer.said and (answer.stored == "float64" or answer.used > MOST_DECIMALS):
+            answer = self._in_part_in_float32(step, answer, expected)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         whole = laid_out(self.key, answer, step, expected)
@@ -231,14 +243,14 @@ class _Sheet:
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
         if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
-            judged_as = f"judged as {laid.stored}, which its numbers are: --dtype says otherwise"
+            judged_as = IN_FLOAT32 if laid.stored == "float32" else _judged_as(laid.stored)
             found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
         given = whole.answered
         if not np.isnan(whole.value[given]).any() and not void:  # nothing follows from a step that is filled up
-            own = whole.value if given.all() else np.where(given, whole.value, self._in_place_of_blanks(question))
+            own = whole.value if given.all() else np.where(given, whole.value, self._following(question))
             self.own[step] = from_parts(own) if step in self.key.complex else own
             self.answers[step] = laid
         blank = ~laid.answered if laid.asked is None else ~laid.answered & laid.asked
@@ -261,17 +273,35 @@ class _Sheet:
             return replace(answer, slack=slack.reshape(answer.shape))
         return answer
 
-    def _in_place_of_blanks(self, question: Question) -> Array:
-        """What stands where nothing is answered, for later steps: what follows from own values."""
+    def _in_part_in_float32(self, step: StepKey, answer: Answer, right: Array) -> Answer:
+        """An answer in float64, with the noise of float32 where that alone makes it right, row by row."""
+        if right.size != answer.value.size:
+            return answer
+        right = right.reshape(answer.shape)
+        if fits(answer, right).all() or (largest_error(answer, right) > NOISE["float32"] * largest(right)):
+            return answer
+        slack = self.key.slack(step, "float32")
+        if slack is None:
+            return answer
+        narrower = replace(answer, slack=slack.reshape(answer.shape), stored="float32", inferred=True)
+        return narrower if fits(narrower, right).all() else answer
+
+    def _following(self, question: Question) -> Array:
+        """What follows from own values, which stands for later steps where nothing is answered."""
         follows = self.key.value(question.step, own=question.own)
         alike = follows is not None and follows.shape == question.expected.shape
         return follows if alike and follows is not None else question.expected
 
     def _nearer(self, question: Question) -> Finding:
-        """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives."""
+        """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives.
+
+        What the noise of the steps before it explains is none of its own.
+        """
         from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: few answers are dumps
 
         noticeable = is_noticeable(question.answer, question.expected)
+        if noticeable and question.own:
+            noticeable = is_noticeable(question.answer, self._following(question))
         return (noticeable and self._mistaken(question, as_written=True)) or Finding(RIGHT)
 
     def _searched(
@@ -452,6 +482,16 @@ class _Sheet:
         value = None if solution is None else self.key.value(step, solution)
         answer = self.answers[step]
         return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
+
+
+IN_FLOAT32 = (
+    "right but for float32's noise: parts of it were worked out in float32, as norms and softmax often are, and stored "
+    "as float64; --dtype float64 allows no such noise"
+)
+
+
+def _judged_as(stored: str) -> str:
+    return f"judged as {stored}, which its numbers are: --dtype says otherwise"
 
 
 def _extent(shape: tuple[int, ...]) -> str:

@@ -143,6 +143,7 @@ class Answer:
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
+    said: bool = False  # whether that was said
     slack: Array | None = None  # how far each entry may be off, as numbers of that type leave sums
     tolerance: Tolerance | None = None  # how far each may be off, where its digits are not to decide
 
@@ -196,8 +197,8 @@ class Answer:
         if dtype is None:
             return self
         if not self.stored and dtype not in NARROW:
-            return replace(self, noise=max(self.noise, NOISE.get(dtype, ROUND_OFF)))
-        return replace(self, stored=dtype, inferred=False, noise=NOISE.get(dtype, ROUND_OFF))
+            return replace(self, said=True, noise=max(self.noise, NOISE.get(dtype, ROUND_OFF)))
+        return replace(self, stored=dtype, inferred=False, said=True, noise=NOISE.get(dtype, ROUND_OFF))
 
     def of_a_hundred(self) -> Answer:
         """The answer as the shares of 1 that its percentages are."""
