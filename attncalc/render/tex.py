@@ -146,7 +146,7 @@ def _before(line: str, at: int) -> int | None:
     for i in range(start - 1, -1, -1):
         depth += {")": 1, "(": -1}.get(line[i], 0)
         if depth < 0:
-            if i and line[i - 1] in NOT_BARE:
+            if (head := re.sub(r"[^\W\d_]+$", "", line[:i])) and head[-1] in NOT_BARE:  # √(…), or √max(…)
                 return None
             depth = 0
     return None if depth > 0 else start

@@ -93,6 +93,7 @@ ARITHMETIC = [
     ("e^2.5) / 3 + 1 / (2 +", r"e^{2.5}) / 3 + 1 / (2 +"),  # lines that were broken inside brackets
     ("1 / 2 / 3", "1 / 2 / 3"),
     ("1 + (1 / 2) / 3", r"1 + \frac{\frac{1}{2}}{3}"),
+    ("1 − √max((6 − 5) / 3, 0)", r"1 - \sqrt{\max(\frac{6 - 5}{3}, 0)}"),
     ("−∞ (masked)", r"-\infty\text{ (masked)}"),
     ("1 at the first maximum, else 0", r"1\text{ at the first maximum},\text{ else }0"),
 ]
