@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -139,6 +140,16 @@ def test_noise_makes_no_mistake_nameless(mistake: str) -> None:
     result = result + 1e-3 * random(*result.shape, seed=9)
     found = judged(given, result.astype(np.float32))
     assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
+
+
+@pytest.mark.parametrize(("rows", "size", "seed"), [(4, 1.0, 0), (4, 0.5, 0), (4, 0.5, 2), (6, 0.5, 1)])
+def test_a_mistake_that_no_entry_tells_is_told_by_all_of_them(rows: int, size: float, seed: int) -> None:
+    narrow, rng = partial(held, name="float8_e4m3fn"), np.random.default_rng(seed)
+    q, k, v = (narrow(size * rng.normal(size=(rows, 8))) for _ in "qkv")
+    given, kernel = problem("attention", q=q, k=k, v=v), KERNELS["attention"].kernel
+    right, wrong = (kernel(narrow, q, k, v, mistake=mistake) for mistake in ("", "att-no-scale"))
+    assert judged(given, right, "float8_e4m3fn").finding.verdict == "right"
+    assert judged(given, wrong, "float8_e4m3fn").mistake == "att-no-scale"
 
 
 def test_a_row_is_judged_by_its_own_noise() -> None:
