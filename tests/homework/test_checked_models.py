@@ -121,3 +121,9 @@ def test_a_folder_of_npy_files_is_a_dump(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = run("model", MODELS / "llama", WORDS, "--check", tmp_path / "empty")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_dump_of_another_text_is_off_by_no_number(run: Run, tmp_path: Path) -> None:
+    told = run("model", MODELS / "llama", WORDS.rpartition(",")[0], "--check", dumped(tmp_path)).stdout
+    rows = re.findall(r"^  layer \d +\d+ unexplained +(\S+)", told, re.MULTILINE)
+    assert rows == ["–"] * 2
