@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import NamedTuple
 
 from rich.console import Console
@@ -25,17 +26,20 @@ from attncalc.render.page import Formula, Page, Paragraph, Part, Place, Table, l
 from attncalc.solve.solver import solve
 
 SAMPLE = "attention-two-tokens"
-ASKED = (f"attncalc attention {SAMPLE}.json", '--check "1.269 0.731 0.269; 1.5 0.5 0.5" --hints rule')
+ASKED = (f"attncalc attention {SAMPLE}.json", '--check "1.269 0.731 0.269; 1.5 0.5 0.5"', "--hints rule")
 OPENED = f"attncalc attention {SAMPLE}.json -o attention.html"
 ROWS = (("scores", "scaled", "weights"), ("v", "output"))
 """The values of the page that are drawn, by their names."""
+BESIDE = (16, 120, 286)
+"""Where those of a row begin."""
 LOOKS = (("output", (0, 0)), ("weights", (0, 1)), ("scaled", (0, 1)))
 """The entries that are pointed at: from the result back to the step that the mistake leaves out."""
 
-COLUMNS = 68
-WIDE, MARGIN, BAR = 640, 24, 34
+WIDE, MARGIN, BAR = 480, 16, 34  # so narrow that a phone shows letters of ten pixels
 LETTER, LINE = 8.4, 19  # of the terminal
-DIGIT, HIGH = 8.4, 24  # of a table
+COLUMNS = int((WIDE - 2 * MARGIN) / LETTER)
+DIGIT, HIGH = 7.4, 24  # of a table
+PROSE = 66  # letters of a line
 TYPED, PRINTED, LOOKED, LOOK, WHOLE = (0.6, 3.4), 3.8, 6.5, 4.0, 20.0
 """Seconds: of typing, until the answer, until the first look; of a look; of all."""
 
@@ -80,7 +84,7 @@ class Spot(NamedTuple):
 
     def write(self, kind: str = "entry") -> str:
         """The number itself."""
-        return words(self.x + self.wide - 8, self.y + 17, self.text, kind)
+        return words(self.x + self.wide - 6, self.y + 17, self.text, kind)
 
 
 class Drawing:
@@ -131,7 +135,7 @@ def _terminal(drawing: Drawing, printed: Text) -> None:
     dots = "".join(f'<circle cx="{18 + 16 * i}" cy="17" r="5" fill="#666"/>' for i in range(3))
     window = f'<rect width="{WIDE}" height="{drawing.bottom:g}" rx="8" fill="{paper}"/>'
     drawing.parts += ['<g class="terminal">', window, dots]
-    typed = ["$ " + ASKED[0] + " \\", *("    " + line for line in ASKED[1:])]
+    typed = [("    " if i else "$ ") + line + " \\" * (line != ASKED[-1]) for i, line in enumerate(ASKED)]
     whole, begun = sum(map(len, typed)), 0
     for i, line in enumerate(typed):
         y = first + LINE * i
@@ -173,12 +177,15 @@ def _page(drawing: Drawing, page: Page) -> None:
     tables = {name: step.one(Table) for name, step in steps.items()}
     tables |= {table.name: table for part in page.all(Part) for table in part.all(Table)}
     summary = next(block for block in page.blocks if isinstance(block, Paragraph))
-    drawn = [words(MARGIN, top + BAR + 34, page.title, "title"), words(MARGIN, top + BAR + 58, summary.text)]
+    drawn = [words(MARGIN, top + BAR + 34, page.title, "title")]
     spots: dict[tuple[int, Place], Spot] = {}
-    y = top + BAR + 92
+    y = top + BAR + 58
+    for line in wrap(summary.text, PROSE):
+        drawn.append(words(MARGIN, y, line))
+        y += LINE
+    y += 16
     for row in ROWS:
-        for column, name in enumerate(row):
-            x = MARGIN + column * (WIDE - 2 * MARGIN) / max(map(len, ROWS))
+        for x, name in zip(BESIDE, row, strict=False):
             step, table = steps.get(name), tables[name]
             formula = f" = {step.one(Formula).text}" if step else ""
             drawn.append(
@@ -234,7 +241,7 @@ def _pointer(drawing: Drawing, looks: list[Spot], panel: float) -> None:
 def _placed(table: Table, page: Page, x: float, y: float) -> Iterator[tuple[Place, Spot]]:
     """Where the entries of a matrix stand, beside their row's number and below their column's."""
     [matrix] = window(table, View(), html.limits(page)).matrices
-    wide = max(len(entry) for line in matrix.entries for entry in line) * DIGIT + 16
+    wide = max(len(entry) for line in matrix.entries for entry in line) * DIGIT + 12
     for at, entry in located(table, matrix):
         yield at, Spot(x + 26 + at[1] * wide, y + 26 + at[0] * HIGH, wide, entry)
 
@@ -243,7 +250,7 @@ def _headings(placed: dict[Place, Spot]) -> Iterator[str]:
     """The numbers of rows and columns, and the lines that part them from the entries."""
     first, last = placed[min(placed)], placed[max(placed)]
     yield from (
-        words(spot.x + spot.wide - 8, first.y - 8, str(j), "entry faint") for (i, j), spot in placed.items() if not i
+        words(spot.x + spot.wide - 6, first.y - 8, str(j), "entry faint") for (i, j), spot in placed.items() if not i
     )
     yield from (words(first.x - 8, spot.y + 17, str(i), "entry faint") for (i, j), spot in placed.items() if not j)
     x, y, across, down = first.x, first.y, last.x + last.wide - first.x + 22, last.y + HIGH - first.y + 20

@@ -198,7 +198,7 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
     if found is None:
         name, mark, _ = word.partition("=")
         if mark:
-            mend = f"--check '{{{quoted(name)}: [1, 2, 3]}}' is an answer to a step"
+            mend = f"--check '{{{quoted(name.strip())}: [1, 2, 3]}}' is an answer to a step"
             raise InputError(f"{ANSWER.name}: {quoted(word)} is neither numbers nor a file", hint=mend)
         given = read_word(word, ANSWER, reading, {})
         return Sheet({"": _as_read(given, ANSWER.name, table=not word.lstrip().startswith("["))})

@@ -64,17 +64,29 @@ def _maps(marked: Marked, wrong: Sequence[MarkedStep]) -> Iterator[Map]:
         yield Map(caption, names, spots, words if lines is layers else None)
 
 
+NOT_MEASURED = "–"
+"""How far an array is off whose entries are no step's."""
+
+
 def _spot(step: MarkedStep, wrong: Sequence[MarkedStep]) -> Spot:
     """A step on a map: a wrong one is beyond what it may be off, whatever its entries say, and a right one is not."""
     is_wrong, times = step.verdict not in SOUND, step.times or 0.0
     word = "first wrong" if wrong and step is wrong[0] else step.verdict if is_wrong else ""
     said = f"{step.name}: {step.mistake or step.verdict}, {_off(step)}"
     times = max(times, LEAST_BEYOND) if is_wrong else min(times, 1.0)
-    return Spot(step.name, f"{step.max_error or 0.0:.2g}", word, said, times, is_wrong and step.verdict != FOLLOWS)
+    error = NOT_MEASURED if _is_unlike(step) else f"{step.max_error or 0.0:.2g}"
+    return Spot(step.name, error, word, said, times, is_wrong and step.verdict != FOLLOWS)
+
+
+def _is_unlike(step: MarkedStep) -> bool:
+    """Whether an array is of another shape than its step, so that no entry is off by anything."""
+    return step.max_error is None and step.verdict not in SOUND
 
 
 def _off(step: MarkedStep) -> str:
     """`off by up to 0.0123, 512 times as far as numbers of its type may be`."""
+    if _is_unlike(step):
+        return step.finding.hint
     error, times = f"off by up to {format_number(step.max_error or 0.0)}", step.times
     if times is None or not isfinite(times):
         return error
@@ -129,7 +141,7 @@ def _layers(marked: Marked) -> Rows:
         how = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
         worst = max((step.max_error or 0.0 for step in inside), default=0.0)
         first = next((step.name.removeprefix(f"{part}/") for step in inside if step.verdict not in SOUND), "")
-        rows.append(Row((part, how, format_number(worst), first)))
+        rows.append(Row((part, how, NOT_MEASURED if any(map(_is_unlike, inside)) else format_number(worst), first)))
     return Rows("the layers", ("part", "arrays", "largest error", "first wrong"), tuple(rows))
 
 
