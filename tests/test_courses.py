@@ -57,6 +57,7 @@ def test_every_recipe_is_carried_out_here() -> None:
     assert {*RECIPES} == {"Gradescope", "nbgrader", "otter", "Make", "GitHub Classroom"}
 
 
+@pytest.mark.thorough
 def test_gradescope(samples: Path, tmp_path: Path) -> None:
     program("bash")
     assert fill(RECIPES["Gradescope"], shutil.copytree(samples, tmp_path / "samples")) == RECIPES["Gradescope"]
@@ -79,6 +80,7 @@ def hand_in(folder: Path, student: str, off: float) -> None:
     (folder / f"sheets/{student}.json").write_text(json.dumps(sheet), encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_make(homework: Path) -> None:
     make, grades = program("make"), homework / "grades.json"
     (homework / "Makefile").write_text(block("Make", "make"), encoding="utf-8")

@@ -97,11 +97,13 @@ def names(modules: list[Path]) -> list[str]:
 
 @rows("module", MODULES, ids=names(MODULES))
 class TestEachModule:
+    @pytest.mark.thorough
     def test_loads_nothing_heavy_when_imported(self, module: Path) -> None:
         at_once = imported(at_start(parse(module).body))
         if module.stem not in ("exact", "exact_kernels", "surds", "tidying"):
             assert not HEAVY & {name.partition(".")[0] for name in at_once}
 
+    @pytest.mark.thorough
     def test_runs_no_text_and_unpickles_nothing(self, module: Path) -> None:
         tree = parse(module)
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -110,6 +112,7 @@ class TestEachModule:
         assert "allow_pickle" not in {k.arg for c in calls for k in c.keywords if ast.unparse(k.value) != "False"}
         assert not FORBIDDEN_IMPORTS & {name.partition(".")[0] for name in imported(ast.walk(tree))}
 
+    @pytest.mark.thorough
     def test_says_what_it_is(self, module: Path) -> None:
         said = (ast.get_docstring(parse(module)) or "").partition("\n\n")[0]
         assert re.search(r"[.:]$", said), "a module's docstring opens with a sentence"
@@ -128,6 +131,7 @@ def test_a_family_of_mistakes_imports_no_other_family() -> None:
         assert not {name.rpartition(".")[0] for name in imported(ast.walk(parse(module)))} & families, module.stem
 
 
+@pytest.mark.thorough
 def test_no_imports_run_in_a_circle() -> None:
     """Those of doors, and those that a type checker alone reads, count too."""
     files = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES}
@@ -143,6 +147,7 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
     assert {name for name in there if not name.endswith(".egg-info")} - MADE_BY_TOOLS <= TOP
 
 
+@pytest.mark.thorough
 def test_what_is_read_off_the_source_is_fresh() -> None:
     """The tables of names, and the sentences of rooms and files in docs/architecture.md."""
     stale = [path.name for path, text in fresh().items() if path.read_text(encoding="utf-8") != text]
@@ -189,6 +194,7 @@ def test_the_files_that_a_document_names_are_there(text: str) -> None:
     assert not [place for place in places if not any((top / place).exists() for top in (ROOT, PACKAGE))]
 
 
+@pytest.mark.thorough
 def test_the_functions_and_classes_that_the_architecture_names_are_there() -> None:
     words = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs/architecture.md").read_text(encoding="utf-8")))
     defined = {node.name for module in MODULES for node in parse(module).body if isinstance(node, ast.ClassDef)}
@@ -196,6 +202,7 @@ def test_the_functions_and_classes_that_the_architecture_names_are_there() -> No
     assert not words - defined
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("call", "most"), WALKS.items(), ids=WALKS)
 def test_a_call_passes_few_files(call: str, most: int) -> None:
     """A reader who follows it passes as many; fewer is better, and then the number here is to be made smaller."""

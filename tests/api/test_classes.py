@@ -95,6 +95,7 @@ def test_what_cannot_be_done_is_told(row: str) -> None:
         call()
 
 
+@pytest.mark.thorough
 def test_a_class_is_marked_as_by_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("key.json").write_text(json.dumps(MINE), encoding="utf-8")

@@ -100,6 +100,7 @@ def test_a_start_without_a_value_is_refused(text: str, start: float) -> None:
         ac.descend(text, start=start)
 
 
+@pytest.mark.thorough
 @given(start=strategies.floats(-3, 3).filter(lambda x: abs(x) > 0.01), lr=strategies.floats(0.001, 0.2))
 def test_the_flow_is_the_solution_of_its_equation(start: float, lr: float) -> None:
     found = ac.descend("x**2", start=start, lr=lr, steps=5, flow=True)

@@ -58,6 +58,7 @@ class TestScaling:
             assert_array_equal(one[name], same[name])
             assert name == "predicted_variance" or (one[name] != other[name]).all()
 
+    @pytest.mark.thorough
     @pytest.mark.spread
     @pytest.mark.parametrize("sigma", [0.5, 1, 2])
     def test_the_variance_is_what_the_rule_says(self, sigma: float) -> None:

@@ -120,6 +120,7 @@ def test_a_choice_has_no_gradient() -> None:
         ac.transformer("the cat", MODEL, [0]).grad()
 
 
+@pytest.mark.thorough
 def test_a_saved_result_is_the_problem_again(run: Callable[..., Any], samples: Path, tmp_path: Path) -> None:
     saved = run("transformer", "the cat is", samples / "model.json", "--generate", "3", "--start", "<s>", "-f", "json")
     assert saved.returncode == 0, saved.stderr

@@ -218,6 +218,7 @@ class TestInstalled:
         assert (tmp_path / name).read_bytes().startswith(start)
         assert [path.name for path in tmp_path.iterdir()] == [name]
 
+    @pytest.mark.thorough
     @needs_matplotlib
     def test_an_svg_goes_down_a_pipe(self, run: Any) -> None:
         done = run("softmax", "1,2", "-f", "svg")

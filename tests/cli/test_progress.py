@@ -232,6 +232,7 @@ class TestInATerminal:
         assert done.screen.rpartition("\x1b[?25")[2].startswith("h"), "the cursor is seen again"
         assert seen(done.screen)[-1] == []
 
+    @pytest.mark.thorough
     def test_a_signal_while_it_starts_leaves_nothing(self, attncalc_command: list[str]) -> None:
         call = [*LONG, "--steps", "5000000"]
         done = in_terminal(attncalc_command, call, end=signal.SIGINT, when=b"\x1b")

@@ -360,6 +360,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_read(run: Run, tmp_path: Path) -> 
     assert "there is another one already" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_sheet_that_somebody_has_filled_in_stays(run: Run, tmp_path: Path) -> None:
     assert run(*DOT).returncode == 0
     sheet = tmp_path / "quiz" / "sheet.csv"

@@ -177,6 +177,7 @@ def test_a_submission_is_marked(gradescope: Gradescope, row: str) -> None:
     assert sum(test["score"] for test in results["tests"]) == score
 
 
+@pytest.mark.thorough
 def test_a_wrong_answer_is_told_why_and_not_what_is_right(gradescope: Gradescope) -> None:
     gradescope.set_up(shares("after_published"))
     results, _ = gradescope.submit({"sheet.json": {"softmax": [0.3, 0.3, 0.4]}}, "Ada")

@@ -300,6 +300,7 @@ PRINTED = ("--texts", "texts.md", "--index-base", "1", "--print-decimal", ",")
 WORDS = ("Course", "Sheet 3", "Work alone.", "no calculator", "Due")
 
 
+@pytest.mark.thorough
 def test_what_is_printed_for_a_class_has_ones_own_texts_indices_and_decimals(run: Run, home: Path) -> None:
     (home / "texts.md").write_text(TEXTS)
     own = {"calculation": "activation", "inputs": {"x": [[0.5, -1.25], [1, 2]]}, "options": {"kind": "gelu-tanh"}}

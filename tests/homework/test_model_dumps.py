@@ -309,6 +309,7 @@ def test_float32_within_float64_is_right_and_said(model: str) -> None:
     assert not Marker(marker_of(model).key, dtype="float64").mark(from_python(dump))
 
 
+@pytest.mark.thorough
 def test_more_than_float32s_noise_in_one_row_is_none() -> None:
     dump = in_float32("llama", "normalised", "weights")
     dump["logits"][2] *= 1 + 1e-5  # far less than a thousandth of the other rows
@@ -624,6 +625,7 @@ def test_modules_of_a_layer_that_ends_in_a_norm_are_known_by_their_names() -> No
         t.check({"lm_head": t["logits"]})
 
 
+@pytest.mark.thorough
 def test_a_fault_of_a_decoders_layer_is_named() -> None:
     t = computed("t5")
     scores = t["decoder/layer 1/attention/biased"]

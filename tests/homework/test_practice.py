@@ -66,6 +66,7 @@ def test_right_answers_solve_it(name: str) -> None:
     assert not at.ended
 
 
+@pytest.mark.thorough
 @rows("name", NAMES, thorough=lambda name: name not in QUICK)
 def test_nothing_is_given_away_and_hints_end_in_the_step(name: str) -> None:
     """What is unknown is shown by the last hint alone, whose step then counts as shown; and all fits 40 columns."""
@@ -114,6 +115,7 @@ def test_examples_fade_from_the_end() -> None:
         said(at, "next")
 
 
+@pytest.mark.thorough
 def test_help_begins_the_row_anew_and_comes_back() -> None:
     at = session("softmax")
     said(at, "why")

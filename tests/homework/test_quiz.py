@@ -92,6 +92,7 @@ class TestEveryCalculation:
         found = made(name)
         assert (found.hidden, set(found.alike)) == ((), ALIKE.get(name, set()))
 
+    @pytest.mark.thorough
     def test_has_the_same_key_when_the_problem_is_read_again(self, name: str, tmp_path: Path) -> None:
         assert key_document(read_again(name, tmp_path)) == handed_out(name)["key.json"]
 
@@ -197,6 +198,7 @@ def test_numbers_come_out_where_they_can(name: str, step: str) -> None:
     np.testing.assert_allclose(value * 100, np.round(value * 100), atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize(
     ("name", "sizes", "shapes"),

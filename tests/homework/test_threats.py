@@ -382,6 +382,7 @@ def test_a_link_is_not_followed_by_whoever_checks(folder: Path, run: Run, words:
     assert "is a link" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_large_problem_may_stand_before_or_after_an_answer(run: Run, tmp_path: Path, order: int) -> None:
     """A document may have more bytes than a sheet; so may a dump that is the answer to it."""

@@ -63,6 +63,7 @@ class TestVariants:
     def test_there_are_enough(self, name: str) -> None:
         assert len(made(name)) == CLASS
 
+    @pytest.mark.thorough
     def test_no_two_are_alike(self, name: str) -> None:
         rows = np.array([one.answers for one in made(name)])
         differ = rows[:, ~np.isclose(rows, rows[0], atol=5e-3).all(axis=0)]
@@ -79,6 +80,7 @@ class TestVariants:
     def test_none_is_degenerate_and_every_mistake_shows(self, name: str) -> None:
         assert {(one.dull, one.hidden, one.alike) for one in made(name)} == {(0, (), ())}
 
+    @pytest.mark.thorough
     def test_they_are_made_again_by_their_seed(self, name: str) -> None:
         again = for_class(name, CLASS, seed=5, sizes={}, level="medium")
         for one, other in zip(again, made(name), strict=True):
@@ -95,6 +97,7 @@ def test_scores_of_a_softmax_differ(seed: int) -> None:
     assert len(results) == 4
 
 
+@pytest.mark.thorough
 def test_a_class_of_forty_has_a_problem_each_of_a_small_calculation() -> None:
     assert len({tuple(np.round(one.answers[-3:], 4)) for one in made("softmax", 40)}) == 40
 
@@ -193,6 +196,7 @@ def test_a_folder_each_and_the_keys_beside_them(home: Path) -> None:
 NAMES = ("problem.json", "sheet.csv", "sheet.json", "worksheet.md")
 
 
+@pytest.mark.thorough
 def test_everybody_is_marked_by_their_own_problem(run: Run, home: Path) -> None:
     for jobs in ("1", "2"):
         status, found, said = graded(run, "sheets", "--jobs", jobs)
@@ -200,6 +204,7 @@ def test_everybody_is_marked_by_their_own_problem(run: Run, home: Path) -> None:
         assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(STUDENTS, "right")
 
 
+@pytest.mark.thorough
 def test_who_hands_in_anothers_is_told(run: Run, home: Path) -> None:
     theirs = right_sheet(home / "hw/Ada-Lovelace", student="Bob")
     (home / "sheets/Bob.json").write_text(json.dumps(theirs))

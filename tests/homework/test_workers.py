@@ -50,6 +50,7 @@ def test_an_executor_marks_as_the_call_itself_does(home: Path, make: type[Thread
     assert not [one for one in workers._Process.all if one.process.poll() is None]
 
 
+@pytest.mark.thorough
 @linux
 def test_a_sheet_that_misbehaves_costs_nobody_else(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("array.npy", "broken.json", "empty.csv", "link.json"):
@@ -69,6 +70,7 @@ def test_a_sheet_that_misbehaves_costs_nobody_else(home: Path, tmp_path: Path, m
     assert sum(one.marked is not None for one in found) == 47
 
 
+@pytest.mark.thorough
 def test_class_lists_are_shared_out(tmp_path: Path) -> None:
     rows = [f"s{i},{i % 3},{'' if i % 4 else 'word'},{i / 7}" for i in range(20)]
     path = tmp_path / "class.csv"
@@ -96,6 +98,7 @@ class Losing(Executor):
         return done
 
 
+@pytest.mark.thorough
 def test_what_is_lost_with_its_worker_is_marked_by_another(home: Path) -> None:
     assert ac.grade(T, home, executor=Losing(1)).report() == ac.grade(T, home).report()
     with pytest.raises(AttncalcError, match="lost with their worker, twice: RuntimeError: the worker went away"):

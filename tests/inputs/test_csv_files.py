@@ -365,6 +365,7 @@ class TestLarge:
         message = fault(f"{label}0.5,1\n" * self.ROWS + f"{label}2,{cell}\n", "q.csv", kind="mask")[0]
         assert message == f"q.csv:{self.ROWS + 1}:{3 if label else 2}: {fact}"
 
+    @pytest.mark.thorough
     def test_memory_is_in_proportion(self) -> None:
         text = "".join(f"{i / 7},{-i / 3},{i}\n" for i in range(100_000))
         tracemalloc.start()

@@ -136,6 +136,7 @@ readings = st.builds(
 picks = st.sampled_from(["", "", "#", "#q", "#k[0]", "#[1]", "#[0][0]", "#steps/q", "#[x]", "#q["])
 
 
+@pytest.mark.thorough
 @given(contents, suffixes, operands, readings, picks)
 @example(b'{"a": {"b": ' * 300 + b"1" + b"}}" * 300, ".json", an_operand("real", "n"), Reading(), "")
 @example(b"[" * 5000 + b"]" * 5000, ".json", an_operand("real", "n"), Reading(), "")

@@ -293,6 +293,7 @@ def test_what_is_shown_is_worth_what_was_typed(text: str, x: float, y: float) ->
         assert real(shown, {"x": x, "y": y}) == pytest.approx(value, rel=1e-6, abs=1e-9), shown
 
 
+@pytest.mark.thorough
 def test_random_soups_by_the_thousand() -> None:
     """What hand-picked attacks miss: many short strings of tokens, drawn without any idea."""
     rng = np.random.default_rng(0)

@@ -31,6 +31,7 @@ def attended() -> tuple[Node, list[Node]]:
         return step("output", weights @ V, "mix"), [Q, K, V]
 
 
+@pytest.mark.thorough
 @hypothesis.given(arrays(), hypothesis.strategies.integers(0, 99))
 def test_the_gradient_of_any_graph_is_its_slope(node: Node, seed: int) -> None:
     operands = entries(seed)
@@ -159,6 +160,7 @@ def test_a_gradient_per_entry_is_the_jacobian() -> None:
     assert_allclose(found, np.diag(p) - np.outer(p, p), atol=1e-15)
 
 
+@pytest.mark.thorough
 def test_a_thousand_steps_deep_is_no_recursion() -> None:
     node = X
     for i in range(5000):

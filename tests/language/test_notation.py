@@ -25,6 +25,7 @@ def value_of(node: Node) -> float:
     return float(known[node])
 
 
+@pytest.mark.thorough
 @given(scalars)
 def test_a_formula_read_by_the_rules_of_school_gives_the_value(node: Node) -> None:
     value = value_of(node)

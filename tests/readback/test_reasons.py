@@ -175,6 +175,7 @@ def _equal(left: str, right: str) -> bool:
     return a == b or abs(a - b) <= 10.0**-decimals  # 709.78 is cut, not rounded
 
 
+@pytest.mark.thorough
 def test_every_number_and_every_formula_in_a_reason_is_quoted() -> None:
     assert [sentence for sentence in sentences() if STATED.search(left_over(sentence))] == []
 

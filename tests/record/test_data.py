@@ -72,6 +72,7 @@ def test_ids_are_whole_numbers(every: dict[str, Trace]) -> None:
     assert {step.value.dtype.kind for step in ids.values() if step.value is not None} == {"i"}
 
 
+@pytest.mark.thorough
 def test_every_trace_goes_through_pickle_and_comes_back_equal(every: dict[str, Trace]) -> None:
     for number, (name, trace) in enumerate(every.items()):
         back = pickle.loads(pickle.dumps(trace))  # noqa: S301  (what was written a moment ago)

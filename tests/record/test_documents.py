@@ -48,6 +48,7 @@ def odd(trace: Trace, **view: Any) -> list[str]:
     return faults(document(trace, View(**view)), Document, "document")
 
 
+@pytest.mark.thorough
 @rows("tried", ONE_OF_EACH, ids=map(str, ONE_OF_EACH))
 def test_every_trace_is_a_document_of_its_type(tried: Tried) -> None:
     assert not odd(explained(solved(tried)))

@@ -110,6 +110,7 @@ ATTENTION = page_in(
 )
 
 
+@pytest.mark.thorough
 def test_the_page_as_it_is_runs_its_script_and_complains_of_nothing(look: Look) -> None:
     seen = look(ATTENTION)
     assert not seen.console
@@ -118,6 +119,7 @@ def test_the_page_as_it_is_runs_its_script_and_complains_of_nothing(look: Look) 
     assert seen.page.count('tabindex="0"') == 5  # one stop for each table
 
 
+@pytest.mark.thorough
 def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
     found = look(
         trying(
@@ -137,6 +139,7 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
     assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked)"]
 
 
+@pytest.mark.thorough
 def test_a_keyboard_reaches_every_entry(look: Look) -> None:
     found = look(
         trying(
@@ -213,6 +216,7 @@ def test_a_link_opens_what_is_around_it_and_a_value_can_be_predicted(look: Look)
     assert found["left"] == ""
 
 
+@pytest.mark.thorough
 def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
     page = page_in("html", ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
     found = look(trying(page, """found.stops = document.querySelectorAll('.result td[tabindex="0"]').length;""")).found
@@ -232,6 +236,7 @@ def test_on_paper_no_heading_stands_at_the_foot_of_a_page(browse: Browse, look: 
     assert headings & set(lasts) == set()
 
 
+@pytest.mark.thorough
 def test_nobodys_text_runs(look: Look, make: Any) -> None:
     words = (
         "</script><script>alert(1)</script>",

@@ -386,6 +386,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert '(<span class="option">--sample</span> divides' in page_in("html", solve(posed("expectation")))
 
 
+@pytest.mark.thorough
 def test_a_part_that_is_folded_tells_what_comes_of_it() -> None:
     page = page_in("html", solve(posed("encoder-block")))
     assert "<details><summary><h2>Given</h2>" not in page

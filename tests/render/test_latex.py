@@ -135,6 +135,7 @@ class TestHostileText:
         assert body == tame.partition(r"\begin{document}")[2].replace("tame", tex.text(words))
         assert preamble.isascii()
 
+    @pytest.mark.thorough
     @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
     def test_compiles(self, make: Any, words: str, tmp_path: Path) -> None:
         assert "! " not in compiles(page_in("latex", self.page(make, words), DOCUMENT), tmp_path)
@@ -161,6 +162,7 @@ def test_a_root_that_no_line_holds_is_a_power() -> None:
 
 @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
 class TestCompiling:
+    @pytest.mark.thorough
     def test_one_page_of_each_calculation(self, tmp_path: Path) -> None:
         pages = [page_in("latex", solved(tried), View()) for tried in ONE_OF_EACH]
         assert not compiles(f"{latex.PREAMBLE}\\begin{{document}}\n{''.join(pages)}\\end{{document}}", tmp_path)
@@ -175,6 +177,7 @@ class TestCompiling:
         pages = [page_in("latex", solve(posed(name)), every) for name in LONG]
         assert not compiles(f"{latex.PREAMBLE}\\begin{{document}}\n{''.join(pages)}\\end{{document}}", tmp_path)
 
+    @pytest.mark.thorough
     def test_large_wide_and_exact_values(self, make: Any, tmp_path: Path) -> None:
         import sympy
 

@@ -173,6 +173,7 @@ def test_of_a_part_that_is_0_no_place_is_called_the_largest() -> None:
     assert "4 entries of grad_x are 0 but for rounding, and shown as 0: their terms cancel" in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["table", "plain", "markdown"])
 def test_each_of_these_opens(form: str) -> None:
     page = page_in(form, transformer(), View())

@@ -108,6 +108,7 @@ def test_arithmetic(line: str, latex: str) -> None:
 TINY = st.sampled_from([1e-5, -2.5e-7, 3.0, 0.5, 6.02e23, 1.25e-9])
 
 
+@pytest.mark.thorough
 @given(scalars, st.lists(TINY, min_size=len(LETTERS), max_size=len(LETTERS)))
 def test_a_line_comes_in_latex_to_what_it_comes_to_in_text(node: Node, numbers: list[float]) -> None:
     operands = {name: np.asarray(value) for name, value in zip(LETTERS, numbers, strict=True)}

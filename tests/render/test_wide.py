@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved
 from test_samples import posed
@@ -36,6 +37,7 @@ def test_most_layers_have_some() -> None:
     assert all(any(step.one(Table).factors for part in page.all(Part) for step in part.steps) for page in pages)
 
 
+@pytest.mark.thorough
 @rows("tried", ONE_OF_EACH, thorough=lambda tried: tried.name not in LAYERS)
 def test_no_line_is_wider_than_the_page(tried: Tried) -> None:
     for width in (WIDE, WIDE + 40):

@@ -69,6 +69,7 @@ def test_a_line_comes_to_the_entry(op: str, example: Example) -> None:
     come_out(lines(step("result", node, "…"), example.values(operands)))
 
 
+@pytest.mark.thorough
 @rows(("op", "example"), SMOOTH, ids=[f"{op}: {e}" for op, e in SMOOTH])
 def test_a_line_of_its_gradient_comes_to_the_entry(op: str, example: Example) -> None:
     node, operands = example.graph()

@@ -203,6 +203,7 @@ def apart(node: Node, operands: list[Node], values: Mapping[str, Array], name: s
 
 @every_exact_example
 class TestEachExactExample:
+    @pytest.mark.thorough
     def test_exact_numbers_give_what_floats_give(self, op: str, example: Example) -> None:
         import sympy
 

@@ -34,6 +34,7 @@ def numbers(node: Node, seed: int) -> Array:
 
 @every_smooth_example
 class TestEachGradient:
+    @pytest.mark.thorough
     def test_is_the_slope(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands) | {"g": numbers(node, 7)}
@@ -52,6 +53,7 @@ class TestEachGradient:
             assert gradient.names == operand.names
             same(value(gradient, values), value(derived[operand], values), 12)
 
+    @pytest.mark.thorough
     def test_has_a_slope_of_its_own(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         wrt = example.smooth(operands)
