@@ -44,8 +44,8 @@ class Run(IntEnum):
 def run_of(item: pytest.Item) -> Run:
     """When a test is run. Of one that is marked `spread`, each run takes its own rows.
 
-    The quick one takes one in so many (7), `--thorough` a third of the others, and `--release` the rest. Files take
-    turns, so that each row is looked at by some of them; the tests of one file share what they are made of.
+    The quick one takes one in so many (7), `--thorough` two more, and `--release` the rest. Files take turns, so that
+    each row is looked at by some of them; the tests of one file share what they are made of.
     """
     late = item.get_closest_marker("thorough") is not None
     spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
@@ -56,7 +56,7 @@ def run_of(item: pytest.Item) -> Run:
     place = (sum(call.indices.values()) + turn) % share
     if place == 0:
         return Run(late)
-    return Run.THOROUGH if place <= share / 3 else Run.RELEASE
+    return Run.THOROUGH if place <= 2 else Run.RELEASE
 
 
 def _examples() -> int:
@@ -73,14 +73,19 @@ def rows(
     names: str | Sequence[str],
     values: Iterable[Any],
     *,
-    ids: Iterable[Any] | None = None,
+    ids: Iterable[Any] | Callable[[Any], Any] | None = None,
     by: Callable[..., str] | None = None,
     thorough: Callable[..., bool] | None = None,
 ) -> Callable[[Decorated], Decorated]:
     """A decorator that carries a test out on every row, with a row's values as its arguments `names`."""
     names = [names] if isinstance(names, str) else list(names)
     table = [value if len(names) > 1 else (value,) for value in values]
-    labels = [str(label) for label in (ids if ids is not None else (" ".join(map(str, row)) for row in table))]
+    said = ids if callable(ids) else str
+    labels = (
+        [" ".join(str(said(value)) for value in row) for row in table]
+        if callable(ids) or ids is None
+        else [*map(str, ids)]
+    )
     groups: dict[tuple[str, bool], list[tuple[str, Sequence[Any]]]] = {}
     for label, row in zip(labels, table, strict=True):
         late = thorough is not None and thorough(*row)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.inputs.problem_files import load_document
@@ -34,13 +35,13 @@ def work_out(name: str) -> Trace:
     return solve(posed(name))
 
 
-@pytest.mark.parametrize("name", TABLE)
+@rows("name", TABLE)
 def test_every_calculation_has_one(name: str) -> None:
     document = json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
     assert document["calculation"] == name
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@rows("name", PROBLEMS)
 def test_each_can_be_worked_out(name: str) -> None:
     assert work_out(name).steps
 
@@ -106,7 +107,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "step", "expected"), EXAMPLES, ids=[f"{name} {step}" for name, step, _ in EXAMPLES])
+@rows(("name", "step", "expected"), EXAMPLES, ids=[f"{name} {step}" for name, step, _ in EXAMPLES])
 def test_the_worked_examples(name: str, step: str, expected: ArrayLike) -> None:
     value = work_out(name)[step]
     assert value.shape == np.shape(expected)

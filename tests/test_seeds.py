@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import ArrayLike
+from rows import rows
 
 VALUES = ["--a", "0.8,0.2,0.1", "--b", "0.7,0.3,0.2"]
 TWO, THREE = "attention-two-tokens.json", "attention-three-tokens.json"
@@ -97,7 +97,7 @@ NUMBERS: list[tuple[str, list[str], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "expected", "within"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
+@rows(("words", "expected", "within"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
 def test_a_number(
     run: Callable[..., Any], root: Path, words: Sequence[str], expected: ArrayLike, within: ArrayLike
 ) -> None:

@@ -82,6 +82,7 @@ class Op(NamedTuple):
     boxed: bool = False  # in LaTeX its sign holds its sources together, as a root or a bar does: they need no brackets
     raises: bool = False  # in LaTeX its last source stands raised, which needs no brackets either
     noun: str = ""  # what its value is called as a step of its own, where its name is a verb or a sign
+    chooses: bool = False  # by its first source, a truth, which of the others an entry is
     joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
     points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
 

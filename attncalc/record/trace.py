@@ -278,7 +278,7 @@ class Step(NamedTuple):
     def as_ids(self, words: tuple[str, ...] = ()) -> Step:
         """The step with its entries as whole numbers, and the words that these stand for, where there are any."""
         value = self.value
-        if value is not None and value.dtype.kind == "f":
+        if value is not None and (value.dtype.kind == "f" or all(getattr(x, "is_Integer", False) for x in value.flat)):
             value = value.astype("int64")
         return self._replace(value=value, names=words or self.names)
 

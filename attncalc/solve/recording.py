@@ -147,7 +147,7 @@ def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
         return _joined(_deciding(expression, at, value, known))
     pieces, _ = _of_node(expression, at, value, known)
     alone = len(pieces) == 1 and isinstance(pieces[0], Entry)
-    if alone and expression.op == "where":
+    if alone and expression.row.chooses:
         condition = expression.sources[0]
         pieces = _deciding(condition, {name: at[name] for name in condition.names}, value, known) or pieces
     return () if alone and expression.row.joins else _joined(pieces)

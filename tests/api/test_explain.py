@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import rows
 
 import attncalc as ac
 from attncalc.api.explain import card, explained, mistakes_of
@@ -137,7 +138,7 @@ class TestExplained:
         assert any("grad_weights" in mistake.at or "grad_scaled" in mistake.at for mistake in lesson.mistakes)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@rows("name", TABLE)
 def test_no_mistake_is_told_twice(name: str) -> None:
     ids = [mistake.id for mistake in mistakes_of(name)]
     assert len(set(ids)) == len(ids)

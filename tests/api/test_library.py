@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
+from rows import rows
 
 import attncalc as ac
 from attncalc.api import METHODS, method
@@ -194,7 +195,7 @@ def test_there_is_a_function_for_every_calculation() -> None:
         assert pickle.loads(pickle.dumps(getattr(ac, word))) is getattr(ac, word)  # noqa: S301  (made a moment ago)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@rows("name", TABLE)
 def test_its_signature_is_what_it_takes(name: str) -> None:
     calculation, parameters = load(name), inspect.signature(getattr(ac, name.replace("-", "_"))).parameters
     taken = {o.name for o in calculation.operands} | calculation.defaults.keys()

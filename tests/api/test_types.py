@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 import attncalc as ac
 from attncalc.calculations import TABLE
@@ -145,7 +146,7 @@ def test_a_wrong_call_fails(said: list[str], call: str) -> None:
     assert WRONG[call] in error
 
 
-@pytest.mark.parametrize("name", TABLE)
+@rows("name", TABLE)
 def test_help_shows_what_a_calculation_takes(name: str) -> None:
     function = getattr(ac, name.replace("-", "_"))
     page = pydoc.plain(pydoc.render_doc(function))

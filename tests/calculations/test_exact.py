@@ -15,7 +15,7 @@ from calculations.exactness import ATOL, RTOL, agree, numbers, told_apart
 from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from readback.arithmetic import real, spelled
+from readback.arithmetic import comes_to, spelled
 from rows import rows
 
 from attncalc.calculations import TABLE, load
@@ -202,7 +202,7 @@ def comes_out(trace: Trace) -> None:
             entries = [piece.value for piece in pieces if isinstance(piece, Entry)]
             line = "" if not entries else spelled(tuple(map(_as_float, pieces)))
             if line and "…" not in line and not any(sympy.sympify(entry).has(sympy.I) for entry in entries):
-                assert real(line) == pytest.approx(complex(value[at]).real, rel=1e-9, abs=1e-12), f"{step.key}{at}"
+                assert comes_to(line, complex(value[at]).real), f"{step.key}{at}: {line}"
 
 
 def _as_float(piece: str | Entry) -> str | Entry:
@@ -244,9 +244,7 @@ def test_exact_gradients_are_those_of_floats(name: str, case: Case) -> None:
         holds(name, case, Backward())
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "value"), OPTIONS, ids=[f"{name}: {option}={value}" for name, option, value in OPTIONS]
-)
+@rows(("name", "option", "value"), OPTIONS, ids=[f"{name}: {option}={value}" for name, option, value in OPTIONS])
 def test_every_option_can_be_exact(name: str, option: str, value: Any) -> None:
     faults = []
     for case in EXPECTED[name].cases:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from checkpoints import IDS, MODELS, NAMES, Pair, compared, computed, gradients, reference
 from conftest import Run
+from rows import rows
 
 import attncalc as ac
 from attncalc.inputs.checkpoint_configs import tables
@@ -43,7 +44,7 @@ def must_be_close(name: str, pairs: Iterable[Pair]) -> None:
             assert pair.error <= max(10 * float(told[pair.kind]), 1e-14), pair.place
 
 
-@pytest.mark.parametrize("name", NAMES)
+@rows("name", NAMES)
 def test_all_numbers_are_those_of_the_original(name: str) -> None:
     must_be_close(name, compared(name))
 
@@ -250,7 +251,7 @@ def test_a_document_is_of_the_files_as_they_were(tmp_path: Path, run: Run) -> No
     assert "config.json has changed since" in run("run", document).stderr
 
 
-@pytest.mark.parametrize("name", NAMES)
+@rows("name", NAMES)
 def test_parameters_are_all_that_is_stored(name: str) -> None:
     with (MODELS / name / "model.safetensors").open("rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))

@@ -15,7 +15,7 @@ from calculations.cases import EXPECTED
 from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from readback.arithmetic import real, spelled
+from readback.arithmetic import comes_to, spelled
 from readback.latex import formula_fault
 from rows import rows
 from witness import WITNESSES
@@ -114,7 +114,7 @@ class TestEachCalculation:
         assert not trace.warnings
 
 
-@pytest.mark.parametrize("name", NAMES)
+@rows("name", NAMES)
 def test_every_operand_and_option_has_a_case(name: str) -> None:
     calculation, cases = load(name), EXPECTED[name].cases
     used = {operand for case in cases for operand in case.operands}
@@ -216,7 +216,7 @@ class TestEachGradient:
         assert {step.value.dtype for step in found.outputs if step.value is not None} == {np.dtype(np.float32)}
 
 
-@pytest.mark.parametrize(("name", "case", "why"), [row for row in FIRM if row[2]], ids=lambda value: str(value)[:60])
+@rows(("name", "case", "why"), [row for row in FIRM if row[2]], ids=lambda value: str(value)[:60])
 def test_what_has_no_gradient_says_why(name: str, case: Case, why: str) -> None:
     with pytest.raises(NoGradient, match=why):
         run(name, case, Backward())
@@ -260,6 +260,4 @@ def comes_out(trace: Trace) -> None:
                 continue  # words: an entry that no short arithmetic gives
             line = spelled(pieces)
             if line and "…" not in line:
-                assert real(line) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12), (
-                    f"{step.key}{at}: {line}"
-                )
+                assert comes_to(line, float(step.value[at])), f"{step.key}{at}: {line}"

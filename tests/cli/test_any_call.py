@@ -151,8 +151,8 @@ def test_no_word_of_a_sheet_is_quoted_in_lower_case(file: str) -> None:
         is_not_quoted_in_lower_case(words)
 
 
-@pytest.mark.thorough
-@rows("name", TABLE)
+@pytest.mark.spread(18)
+@rows("name", TABLE, by=lambda name: name)
 def test_nobodys_word_is_quoted_in_lower_case(name: str) -> None:
     for words in calls_with_an_odd_word(name):
         is_not_quoted_in_lower_case(words)

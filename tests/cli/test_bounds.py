@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from rows import rows
 
 from attncalc.cli import app, solving
 
@@ -136,7 +137,7 @@ def zipped(content: bytes) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
+@rows(("words", "message"), REFUSED.values(), ids=REFUSED)
 def test_it_is_refused_in_a_line(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 from conftest import Run
+from rows import rows
 
 from attncalc.calculations import FAMILIES, TABLE, WHOLE
 from attncalc.cli import app, carry_out
@@ -91,7 +92,7 @@ class TestHelp:
         if name in TABLE:
             assert TABLE[name][1] in " ".join(text.split())
 
-    @pytest.mark.parametrize("name", TABLE)
+    @rows("name", TABLE)
     def test_of_every_backward_pass_has_its_options(self, page: Page, name: str) -> None:
         text = page("grad", name, "-h")
         assert text.startswith(f"Usage: attncalc grad {name} ")

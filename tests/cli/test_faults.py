@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from faulty_calls import CALLS, FILES
+from rows import rows
 
 from attncalc.cli import app
 
@@ -26,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize(("line", "message", "hint"), [(line, *said) for line, said in CALLS.items()], ids=CALLS)
+@rows(("line", "message", "hint"), [(line, *said) for line, said in CALLS.items()], ids=CALLS)
 def test_a_fault_is_one_line_and_its_mend_another(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -25,6 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.spread(9)
 @pytest.mark.thorough
 @rows(("name", "way"), [(name, way) for name in NAMES for way in WAYS], by=lambda name, way: name, thorough=later)
 def test_run_gives_what_was_saved(run: Run, name: str, way: str, samples: Path) -> None:

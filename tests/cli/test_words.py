@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import pytest
 import typer
 from conftest import Run
+from rows import rows
 
 from attncalc.calculations import ALIASES, TABLE, load
 from attncalc.cli.command import Words, made
@@ -72,7 +73,7 @@ SORTED: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("line", "options", "operands"), SORTED.values(), ids=SORTED)
+@rows(("line", "options", "operands"), SORTED.values(), ids=SORTED)
 def test_words_are_sorted(line: str, options: dict[str, Any], operands: str) -> None:
     assert sort(line) == (options, operands.split())
 
@@ -186,7 +187,7 @@ def test_too_few_words_and_too_many_are_said(given: list[str], said: str) -> Non
     assert caught.value.hint == "attncalc pair a b"
 
 
-@pytest.mark.parametrize(("alias", "words"), ALIASES.items(), ids=ALIASES)
+@rows(("alias", "words"), ALIASES.items(), ids=ALIASES)
 def test_a_natural_name_is_a_calculation_with_an_option_that_there_is(alias: str, words: tuple[str, ...]) -> None:
     name, *given = words
     assert alias not in TABLE

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import OptionError, with_facts
@@ -170,7 +171,7 @@ class TestRanges:
         assert not any(map(limits.holds, outside))
         assert str(limits) == words
 
-    @pytest.mark.parametrize(
+    @rows(
         ("name", "option"),
         [(name, o) for name in TABLE for o in load(name).options if o.range != Range()],
         ids=lambda each: each if isinstance(each, str) else each.name,
@@ -182,7 +183,7 @@ class TestRanges:
             checked(load(name), {option.name: lowest - 1})
         assert with_facts(option.help, "8", str(option.range)).endswith(f" (8; {option.range})")
 
-    @pytest.mark.parametrize("name", TABLE)
+    @rows("name", TABLE)
     def test_every_default_lies_within(self, name: str) -> None:
         for option in load(name).options:
             given = option.default if isinstance(option.default, tuple) else (option.default,)

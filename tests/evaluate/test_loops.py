@@ -9,6 +9,7 @@ import pytest
 from language.ops.examples import EXAMPLES, Example
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from rows import rows
 
 from attncalc.evaluate.loops import Program
 from attncalc.evaluate.values import evaluate
@@ -20,7 +21,7 @@ Array = NDArray[Any]
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]
 
 
-@pytest.mark.parametrize(("op", "example"), FLAT, ids=[f"{op}: {example}" for op, example in FLAT])
+@rows(("op", "example"), FLAT, ids=[f"{op}: {example}" for op, example in FLAT])
 def test_every_primitive_gives_what_evaluate_gives(op: str, example: Example) -> None:
     node, operands = example.graph()
     values = example.values(operands)

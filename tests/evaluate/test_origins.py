@@ -11,6 +11,7 @@ from language.ops.examples import EXAMPLES, Example
 from language.ops.working import SPOKEN, cell_of, value
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from rows import rows
 
 import attncalc as ac
 from attncalc.evaluate.values import evaluate
@@ -95,7 +96,7 @@ def test_more_blocks_than_one_can_see_are_not_told(entries: int, blocks: int) ->
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]
 
 
-@pytest.mark.parametrize(("op", "example"), FLAT, ids=[f"{op}: {example}" for op, example in FLAT])
+@rows(("op", "example"), FLAT, ids=[f"{op}: {example}" for op, example in FLAT])
 def test_nothing_else_moves_an_entry(op: str, example: Example) -> None:
     node, operands = example.graph()
     values, others = example.values(operands), example.values(operands, 1)

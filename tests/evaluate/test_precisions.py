@@ -106,6 +106,7 @@ def test_every_step_is_held_by_the_type_and_tells_its_drift(name: str, dtype: st
             assert step.drift is not None or step.key not in wide, step.key  # a loop may end later
 
 
+@pytest.mark.spread(14)
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_document_gives_the_same_numbers_again(name: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from conftest import Run
 from homework.test_quiz import MADE, made
+from rows import rows
 
 import attncalc as ac
 from attncalc.homework.diagnosis.key import Key
@@ -133,6 +134,7 @@ def of_canvas(package: bytes) -> Gaps:
     return gaps
 
 
+@pytest.mark.spread(9)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in MADE]
 )
@@ -187,7 +189,7 @@ def faults_of() -> Callable[[bytes], list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", MADE)
+@rows("name", MADE)
 def test_an_item_is_valid_by_its_schema(name: str, faults_of: Callable[[bytes], list[str]]) -> None:
     assert faults_of(exported(name)[1]) == []
 

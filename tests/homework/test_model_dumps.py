@@ -241,6 +241,7 @@ def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> No
     assert {step.mistake for step in marked.steps if step.mistake} == {fault.name}
 
 
+@pytest.mark.spread(12)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("fault", "model"), UNDECIDED, ids=[f"{f.name}-{m}" for f, m in UNDECIDED])
 def test_what_is_as_faint_as_bfloat16s_noise_gets_no_other_name(fault: Fault, model: str) -> None:
@@ -251,6 +252,7 @@ def test_most_of_what_has_signal_is_named() -> None:
     assert len(MISSED) <= 0.05 * (len(PLANTED) - len(WITHIN))
 
 
+@pytest.mark.spread(21)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{m}" for f, m in PLANTED])
 def test_a_fault_has_signal_or_is_said_to_have_none(fault: Fault, model: str) -> None:
@@ -274,6 +276,7 @@ ROUTED = ("qwen3_moe", "same")
 """One of its tokens goes to another expert where its router adds up in bfloat16."""
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize(
     ("model", "adding"),
     [

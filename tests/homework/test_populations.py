@@ -320,6 +320,7 @@ def counted(name: str, seeds: int, tell: Callable[[str], object] = lambda text: 
     return len(met), sum(met), len(calculations)
 
 
+@pytest.mark.spread(10)
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_of_hundreds_of_answers_hardly_any_is_misjudged(name: str) -> None:

@@ -54,7 +54,8 @@ def said(at: Session, line: str) -> str:
 
 
 @pytest.mark.thorough
-@rows("name", NAMES, thorough=lambda name: name not in QUICK)
+@pytest.mark.spread
+@rows("name", NAMES, by=lambda name: name)
 def test_right_answers_solve_it(name: str) -> None:
     at = session(name)
     assert at.begin()

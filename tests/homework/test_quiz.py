@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from homework.sheets import answered, right_steps, written
+from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import NoGradient, OptionError
@@ -63,7 +64,7 @@ def read_again(name: str, folder: Path) -> Problem:
     return load_document(str(folder / "problem.json"), Reading()).problem
 
 
-@pytest.mark.parametrize(("name", "kind"), KINDS)
+@rows(("name", "kind"), KINDS)
 def test_there_is_a_problem_of_every_kind(name: str, kind: str) -> None:
     problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
     assert problem.options["kind"] == kind

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import Run
+from rows import rows
 
 import attncalc as ac
 from attncalc.homework.marking.whole_class import Graded, Settings, grade
@@ -230,7 +231,7 @@ class TestTap:
 
 
 class TestGradescope:
-    @pytest.mark.parametrize("one", [*CLASS, *ODD], ids=lambda one: ascii(one.student))
+    @rows("one", [*CLASS, *ODD], ids=lambda one: ascii(one.student))
     def test_has_what_the_platform_reads(self, one: Graded) -> None:
         whole = json.loads(gradescope(one))
         assert isinstance(whole["score"], (int, float))

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from conftest import Run
 from homework.problems import PROBLEMS
+from rows import rows
 
 import attncalc as ac
 from attncalc.cli import app
@@ -315,7 +316,7 @@ class TestGrading:
     def test_has_a_row_for_each(self, class_: Graded) -> None:
         assert len(class_.rows) == len(THREATS) + 3  # ann, the odd name, and the empty folder
 
-    @pytest.mark.parametrize("what", THREATS)
+    @rows("what", THREATS)
     def test_costs_that_sheet_alone(self, class_: Graded, what: str) -> None:
         threat, row = THREATS[what], class_.rows[f"sheets/{file_of(what)}"]
         assert row["verdict"] == threat.verdict
@@ -358,7 +359,7 @@ CHECKED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("what", CHECKED)
+@rows("what", CHECKED)
 def test_checking_ends_with_the_verdict_or_the_error_of_grading(
     folder: Path, class_: Graded, run: Run, what: str
 ) -> None:

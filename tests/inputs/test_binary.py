@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rows import rows
 
 Fault = Callable[..., tuple[str, str]]
 
@@ -156,7 +157,7 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), [row[1:] for row in BAD_NPY], ids=[row[0] for row in BAD_NPY])
+@rows(("content", "message"), [row[1:] for row in BAD_NPY], ids=[row[0] for row in BAD_NPY])
 def test_bad_npy(fault: Fault, content: bytes, message: str) -> None:
     said, hint = fault(content, "q.npy")
     assert said == message

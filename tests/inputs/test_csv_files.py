@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from operands import an_operand
+from rows import rows
 
 from attncalc.common.errors import InputError
 from attncalc.common.numerals import KEPT_DIGITS
@@ -247,7 +248,7 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "how", "message", "hint"), FAULTS, ids=[ascii(r[:2])[:40] for r in FAULTS])
+@rows(("text", "how", "message", "hint"), FAULTS, ids=[ascii(r[:2])[:40] for r in FAULTS])
 def test_faults(fault: Fault, text: str, how: dict[str, Any], message: str, hint: str) -> None:
     assert fault(text, "q.csv", **how) == (f"q.csv:{message}", hint)
 

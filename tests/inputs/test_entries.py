@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from attncalc.common.errors import InputError
 from attncalc.common.numerals import is_misspelt, is_number, parse_number
@@ -111,13 +112,13 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), GOOD.items(), ids=GOOD)
+@rows(("text", "value"), GOOD.items(), ids=GOOD)
 def test_numbers_as_people_write_them(text: str, value: float) -> None:
     assert parse_number(text) == value
     assert is_number(text)
 
 
-@pytest.mark.parametrize(("text", "message", "hint"), BAD, ids=[ascii(row[0])[:30] for row in BAD])
+@rows(("text", "message", "hint"), BAD, ids=[ascii(row[0])[:30] for row in BAD])
 def test_what_is_no_number(text: str, message: str, hint: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_number(text)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import rows
 
 from attncalc.common.numerals import KEPT_DIGITS
 from attncalc.declare.operands import Kind
@@ -98,7 +99,7 @@ STRUCTURE: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message", "hint"), STRUCTURE, ids=[ascii(row[0])[:30] for row in STRUCTURE])
+@rows(("text", "message", "hint"), STRUCTURE, ids=[ascii(row[0])[:30] for row in STRUCTURE])
 def test_faults_of_structure(fault: Fault, text: str, message: str, hint: str) -> None:
     assert fault(text) == (message, hint)
 
@@ -149,7 +150,7 @@ SYNTAX: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message", "hint"), SYNTAX, ids=[ascii(row[0])[:30] for row in SYNTAX])
+@rows(("text", "message", "hint"), SYNTAX, ids=[ascii(row[0])[:30] for row in SYNTAX])
 def test_faults_of_syntax(fault: Fault, text: str, message: str, hint: str) -> None:
     assert fault(text) == (message, hint)
 

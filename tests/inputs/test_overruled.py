@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from calculations.cases import EXPECTED
 from numpy.testing import assert_array_equal
+from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.declare.operands import WEIGHTS
@@ -38,7 +39,7 @@ def called(name: str, words: list[str], named: dict[str, str]) -> Gathered:
     return gather(load(name), words, named, {}, Reading())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@rows("name", NAMES)
 def test_an_operand_given_by_name_wins_over_a_problem(name: str) -> None:
     inputs = numbers(name)
     file = saved("p.json", {"calculation": name, "inputs": inputs})

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from operands import an_operand
+from rows import rows
 
 from attncalc.common.errors import InputError
 from attncalc.declare.operands import Kind, Operand
@@ -273,7 +274,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "message", "hint"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@rows(("value", "message", "hint"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_refused(operand: Callable[..., Operand], value: Any, message: str, hint: str) -> None:
     with pytest.raises(InputError) as caught:
         to_given(value, operand())

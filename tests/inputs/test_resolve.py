@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import rows
 
 from attncalc.declare.operands import Operand
 from attncalc.inputs.reading import Reading
@@ -120,7 +121,7 @@ MISSES: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("word", "message", "hint"), MISSES, ids=[ascii(row[0])[:30] for row in MISSES])
+@rows(("word", "message", "hint"), MISSES, ids=[ascii(row[0])[:30] for row in MISSES])
 def test_misses(fault: Fault, word: str, message: str, hint: str) -> None:
     assert fault(word=word, tables=WORDS) == (message, hint)
 

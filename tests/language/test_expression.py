@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies
 from hypothesis.strategies import SearchStrategy
 from readback.arithmetic import real
+from rows import rows
 
 from attncalc.common.errors import ExpressionError
 from attncalc.evaluate.values import evaluate
@@ -23,7 +24,7 @@ def worked_out(text: str, **values: float) -> float:
     return float(evaluate([expression.node], operands)[expression.node])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "shown"),
     [
         ("x**2 + sin(y)", "x² + sin(y)"),
@@ -95,7 +96,7 @@ def test_letters_come_in_the_order_in_which_they_are_met_and_can_be_replaced() -
     assert formula(expression.at({})) == "y·x + x²"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "place", "message", "hint"),
     [
         ("", 1, "is empty", "x**2"),
@@ -234,7 +235,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text)[:30])
+@rows("text", HOSTILE, ids=lambda text: repr(text)[:30])
 def test_hostile_text_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text)

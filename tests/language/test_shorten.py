@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, strategies
 from hypothesis import given as examples
 from language.test_expression import formulas
+from rows import rows
 
 from attncalc.common.errors import ExpressionError
 from attncalc.evaluate.values import evaluate
@@ -20,7 +21,7 @@ from attncalc.language.ops import mean, spread, total
 from attncalc.language.primitive import formula
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "short"),
     [
         ("1*x", "x"),

@@ -31,6 +31,15 @@ def real(line: str, letters: Mapping[str, float] | None = None) -> float:
     return number(line, letters).real
 
 
+def comes_to(line: str, value: float) -> bool:
+    """Whether a line comes to a number; where it says what decided, it is a comparison, and that holds."""
+    if re.search(" [≤<=≥>≠] ", line):
+        return real(line) == 1
+    return math.isclose(real(line), value, rel_tol=1e-9, abs_tol=1e-12) or (
+        math.isnan(real(line)) and math.isnan(value)
+    )
+
+
 def _worth(tree: Tree, letters: Mapping[str, float]) -> complex:
     names = {name: Tensor((), np.asarray(value)) for name, value in letters.items()}
     with np.errstate(all="ignore"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from language.ops.examples import Example
+from rows import rows
 from solved import Tried
 
 from attncalc.language.graph import Node, step
@@ -40,7 +41,7 @@ def shown(node: Node, group: str) -> Node:
     return named
 
 
-@pytest.mark.parametrize(("op", "example"), ROWS, ids=[f"{op}: {example}" for op, example in ROWS])
+@rows(("op", "example"), ROWS, ids=[f"{op}: {example}" for op, example in ROWS])
 def test_a_row_is_what_it_says(op: str, example: Example) -> None:
     assert bool(faults(of_row(op, example))) == (op in UNREADABLE)
 
@@ -49,7 +50,7 @@ TOO_LONG = ("eigenvectors", "left_singular_vectors")
 """How unit vectors turn is cut short with "…", and two of its axes are the vectors' own."""
 
 
-@pytest.mark.parametrize(("op", "example"), SMOOTH, ids=[f"{op}: {example}" for op, example in SMOOTH])
+@rows(("op", "example"), SMOOTH, ids=[f"{op}: {example}" for op, example in SMOOTH])
 def test_its_gradient_is_what_it_says(op: str, example: Example) -> None:
     assert bool(faults(of_gradient(op, example))) == (op in TOO_LONG)
 

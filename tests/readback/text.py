@@ -132,6 +132,10 @@ class _Reader(Reader):
         if self.next in ("≤", "<", "="):
             sign = self.take()
             tree = (sign, tree, self.worded())
+        elif self.next in ("≥", ">", "≠"):
+            sign = {"≥": "≤", ">": "<", "≠": "="}[self.take()]
+            other = self.worded()
+            tree = ("not", (sign, tree, other)) if sign == "=" else (sign, other, tree)
         return tree
 
     def worded(self) -> Tree:

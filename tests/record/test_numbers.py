@@ -11,6 +11,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from rows import rows
 
 from attncalc.record.numbers import (
     exact_text,
@@ -132,7 +133,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("number", "digits", "expected"), NUMBERS, ids=[f"{n} to {d}" for n, d, _ in NUMBERS])
+@rows(("number", "digits", "expected"), NUMBERS, ids=[f"{n} to {d}" for n, d, _ in NUMBERS])
 def test_a_number_alone(number: object, digits: int | None, expected: str) -> None:
     assert format_number(number, digits) == expected
 

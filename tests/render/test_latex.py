@@ -340,4 +340,5 @@ def test_arithmetic_that_no_line_holds_is_left_out(make: Any) -> None:
     step = make.step("x", np.array(1.0), "")
     terms = " + ".join(f"{i}²" for i in range(100, 140))
     assert latex_values.fits(step, terms)
-    assert not latex_values.fits(step, f"√({terms})")
+    assert latex_values.fits(step, f"√({terms})"), "as a power of the sum"
+    assert not latex_values.fits(step, "1" * 200)

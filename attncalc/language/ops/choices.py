@@ -188,6 +188,7 @@ OPS |= {
         vjp=lambda g, y, node, keep, a, b: [None, keep_where(keep, g, 0), keep_where(keep, 0, g)],
         because="what was masked does not affect the result, so its gradient is 0",
         about=_about_choice,
+        chooses=True,
         flops=0,
         doubled="where",
     ),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from rows import rows
 
 import attncalc
 from attncalc.declare.calculation import Calculation, calculation
@@ -129,7 +130,7 @@ LEAVES = {"constant", "constants", "identity", "index", "input", "size", "step"}
 """The graph's own words: operands, numbers, sizes, positions and named steps."""
 
 
-@pytest.mark.parametrize("module", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+@rows("module", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_those_that_match_patterns_name_primitives(module: Path) -> None:
     part = str(module.relative_to(PACKAGE).with_suffix(""))
     if not part.startswith(("calculations", "mistakes", "language/ops")):

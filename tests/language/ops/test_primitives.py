@@ -37,7 +37,7 @@ def test_every_primitive_has_an_example() -> None:
     assert not EXAMPLES.keys() - OPS.keys()
 
 
-@pytest.mark.parametrize("op", OPS)
+@rows("op", OPS)
 def test_a_row_has_a_gradient_and_a_reason_or_says_why_not(op: str) -> None:
     row = OPS[op]
     has_sources = any(example.graph()[0].sources for example in EXAMPLES.get(op, ()))
