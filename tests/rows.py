@@ -44,14 +44,14 @@ class Run(IntEnum):
 def run_of(item: pytest.Item) -> Run:
     """When a test is run. Of one that is marked `spread`, each run takes its own rows.
 
-    The quick one takes one in so many (7), `--thorough` two more, and `--release` the rest. Files take turns, so that
+    The quick one takes one in so many (10), `--thorough` two more, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of.
     """
     late = item.get_closest_marker("thorough") is not None
     spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
     if spread is None or call is None:
         return Run(late)
-    (share,) = spread.args or (7,)
+    (share,) = spread.args or (10,)
     turn = crc32(item.nodeid.partition("::")[0].encode())
     place = (sum(call.indices.values()) + turn) % share
     if place == 0:

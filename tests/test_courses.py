@@ -103,6 +103,7 @@ def test_make(homework: Path) -> None:
     assert (done.returncode, grades.exists()) == (2, False), "what cannot be read is one"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("answer", "status"), [([0.122, 0.331, 0.547], 0), ([0.3, 0.3, 0.4], 1), (None, 1)])
 def test_github_classroom(run: Run, tmp_path: Path, answer: list[float] | None, status: int) -> None:
     bash = program("bash")

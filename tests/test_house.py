@@ -117,6 +117,7 @@ class TestEachModule:
         said = (ast.get_docstring(parse(module)) or "").partition("\n\n")[0]
         assert re.search(r"[.:]$", said), "a module's docstring opens with a sentence"
 
+    @pytest.mark.thorough
     def test_gives_no_name_twice(self, module: Path) -> None:
         given = [name for node in parse(module).body for name in named(node)]
         assert len(given) == len(set(given)), {name for name in given if given.count(name) > 1}

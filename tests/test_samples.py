@@ -41,6 +41,7 @@ def test_every_calculation_has_one(name: str) -> None:
     assert document["calculation"] == name
 
 
+@pytest.mark.thorough
 @rows("name", PROBLEMS)
 def test_each_can_be_worked_out(name: str) -> None:
     assert work_out(name).steps

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import ArrayLike
 from rows import rows
 
@@ -97,6 +98,7 @@ NUMBERS: list[tuple[str, list[str], Any, Any]] = [
 ]
 
 
+@pytest.mark.thorough
 @rows(("words", "expected", "within"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
 def test_a_number(
     run: Callable[..., Any], root: Path, words: Sequence[str], expected: ArrayLike, within: ArrayLike

@@ -109,6 +109,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return (done.stdout + done.stderr).splitlines()
 
 
+@pytest.mark.thorough
 def test_a_right_client_passes_and_has_types(said: list[str]) -> None:
     right = [line for line in said if not line.startswith("wrong.py")][:-1]
     assert [line for line in right if "Revealed type is" not in line] == []
@@ -139,6 +140,7 @@ def test_a_client_holds_nothing_of_any_type(name: str) -> None:
                 assert not any("Any" in each for each in said), f"{record.name}.{part.name}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("call", WRONG)
 def test_a_wrong_call_fails(said: list[str], call: str) -> None:
     line = [*WRONG].index(call) + 2

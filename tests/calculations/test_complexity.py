@@ -184,6 +184,7 @@ def test_a_named_model_is_overruled_by_what_is_given() -> None:
     assert own == PARAMETERS["gpt2"] + 50257 * 768
 
 
+@pytest.mark.thorough
 def test_a_document_of_a_named_model_keeps_its_name_and_what_differs(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "saved.json"
     assert run("complexity", "--model", "gpt2", "--n", "8", "-o", str(path)).returncode == 0

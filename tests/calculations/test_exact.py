@@ -244,6 +244,7 @@ def test_exact_gradients_are_those_of_floats(name: str, case: Case) -> None:
         holds(name, case, Backward())
 
 
+@pytest.mark.thorough
 @rows(("name", "option", "value"), OPTIONS, ids=[f"{name}: {option}={value}" for name, option, value in OPTIONS])
 def test_every_option_can_be_exact(name: str, option: str, value: Any) -> None:
     faults = []

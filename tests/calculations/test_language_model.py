@@ -44,6 +44,7 @@ def must_be_close(name: str, pairs: Iterable[Pair]) -> None:
             assert pair.error <= max(10 * float(told[pair.kind]), 1e-14), pair.place
 
 
+@pytest.mark.thorough
 @rows("name", NAMES)
 def test_all_numbers_are_those_of_the_original(name: str) -> None:
     must_be_close(name, compared(name))
@@ -103,6 +104,7 @@ def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
     assert "8 2 (the cat)" in run("model", m.path, "8,2").stdout
 
 
+@pytest.mark.thorough
 def test_a_text_wants_the_package_of_tokenizers(tmp_path: Path, run: Run) -> None:
     path = with_words(tmp_path, WORDS)
     done = run("model", path, "--text", "the cat", "--get", "next", "-f", "json")

@@ -137,6 +137,7 @@ def zipped(content: bytes) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.thorough
 @rows(("words", "message"), REFUSED.values(), ids=REFUSED)
 def test_it_is_refused_in_a_line(
     folder: Path,

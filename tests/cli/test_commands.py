@@ -92,6 +92,7 @@ class TestHelp:
         if name in TABLE:
             assert TABLE[name][1] in " ".join(text.split())
 
+    @pytest.mark.thorough
     @rows("name", TABLE)
     def test_of_every_backward_pass_has_its_options(self, page: Page, name: str) -> None:
         text = page("grad", name, "-h")

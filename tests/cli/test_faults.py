@@ -27,6 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.thorough
 @rows(("line", "message", "hint"), [(line, *said) for line, said in CALLS.items()], ids=CALLS)
 def test_a_fault_is_one_line_and_its_mend_another(
     folder: Path,

@@ -51,6 +51,7 @@ BUFFERS = pytest.mark.parametrize(
 """Under PYTHONUNBUFFERED, as in many containers, a stream of Python's takes part of what it is given for all of it."""
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @posix
 @BUFFERS

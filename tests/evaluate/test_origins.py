@@ -96,6 +96,7 @@ def test_more_blocks_than_one_can_see_are_not_told(entries: int, blocks: int) ->
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]
 
 
+@pytest.mark.thorough
 @rows(("op", "example"), FLAT, ids=[f"{op}: {example}" for op, example in FLAT])
 def test_nothing_else_moves_an_entry(op: str, example: Example) -> None:
     node, operands = example.graph()

@@ -54,6 +54,7 @@ def nearest(x: float, numbers: list[Fraction]) -> Fraction | None:
     return None if over else numbers[at]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn"])
 def test_a_number_becomes_the_nearest_code(name: str) -> None:
     numbers = numbers_of(name)

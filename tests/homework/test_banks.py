@@ -119,6 +119,7 @@ def test_problems_of_a_student_are_replaced_all_or_one_by_one(run: Run, bank: Pa
         assert said in run("quiz", "--replace", word, "-o", "hw").stderr
 
 
+@pytest.mark.thorough
 def test_a_class_list_has_columns_for_all_problems(run: Run, bank: Path) -> None:
     home = bank.parent
     assert run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw").returncode == 0
@@ -141,6 +142,7 @@ def test_a_class_list_has_columns_for_all_problems(run: Run, bank: Path) -> None
     assert report(run, "hw/keys.json", "one.json")["Eve"]["score"] > 0
 
 
+@pytest.mark.thorough
 def test_without_a_roster_it_is_for_all(run: Run, bank: Path) -> None:
     home = bank.parent
     assert run("quiz", "--bank", "bank", "--seed", "1", "-f", "markdown", "-o", "hw").returncode == 0
@@ -160,6 +162,7 @@ def test_without_a_roster_it_is_for_all(run: Run, bank: Path) -> None:
     assert (done.returncode, "does not tell which of 3 problems it is of" in done.stdout) == (2, True)
 
 
+@pytest.mark.thorough
 def test_nothing_of_the_key_is_in_what_students_get(run: Run, bank: Path) -> None:
     assert run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw").returncode == 0
     for path in (bank.parent / "hw").rglob("problem.json"):

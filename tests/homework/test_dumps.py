@@ -104,6 +104,7 @@ def test_a_large_array_of_rounded_numbers_is_right() -> None:
     assert judged(key, from_python(right.round(4).astype(np.float32), "dump")).verdict == "right"
 
 
+@pytest.mark.thorough
 def test_nonsense_is_unexplained() -> None:
     key = Key(problem("rope", x=random(LONG, 64)))
     assert judged(key, from_python(random(LONG, 64, seed=1), "dump")).verdict == "unexplained"
@@ -183,6 +184,7 @@ def test_how_a_dump_was_made_is_told_by_its_option(name: str, given: Any, taken:
     assert f"({told})" in found.says
 
 
+@pytest.mark.thorough
 def test_an_answer_too_long_to_show_is_not_revealed_as_nothing() -> None:
     key = Key(problem("rope", x=random(LONG, 64)))
     marked = Marker(key).mark(Sheet({"": from_python(1.02 * right_of(key), "dump")})).revealed()

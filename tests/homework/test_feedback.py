@@ -214,6 +214,7 @@ def test_of_a_bank_each_problem_is_counted() -> None:
     assert re.search(r"a +all +3 +6 +6 +0 +0 +100%", report(named, "table"))
 
 
+@pytest.mark.thorough
 def test_where_everybody_has_other_numbers_that_is_said(run: Run, tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_text("student\nAda\nBob\n", encoding="utf-8")
     run("quiz", "softmax", "--seed", "1", "--ask", "softmax", "--roster", "class.csv", "-o", "hw")

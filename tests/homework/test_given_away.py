@@ -232,6 +232,7 @@ def test_nothing_in_a_folder_of_a_class_tells_of_the_key() -> None:
             assert {(info.comment, info.extra) for info in infos} == {(b"", b"")}, name
 
 
+@pytest.mark.thorough
 def test_results_of_gradescope_say_what_feedback_says() -> None:
     """The key is in the zip, which students never see; results.json is all that they do."""
     quiz = ac.quiz("softmax", seed=4, ask="softmax")

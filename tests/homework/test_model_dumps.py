@@ -303,7 +303,8 @@ def in_float32(model: str, *names: str, **options: Any) -> dict[str, Any]:
     return {theirs: steps["/".join(filter(None, key.names.find(theirs)))] for theirs in shown}
 
 
-@pytest.mark.parametrize("model", ["llama", *(pytest.param(m, marks=pytest.mark.thorough) for m in ("t5", "gemma2"))])
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "t5", "gemma2"])
 def test_float32_within_float64_is_right_and_said(model: str) -> None:
     dump = in_float32(model, "normalised", "weights", "root_mean_square")
     marked = marker_of(model).mark(from_python(dump))

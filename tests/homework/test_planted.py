@@ -108,6 +108,7 @@ def test_every_calculation_has_mistakes() -> None:
     assert {name for name in TABLE if all(m.kind == "alternative" for m in known(name))} == WITHOUT.keys()
 
 
+@pytest.mark.thorough
 @rows("id", sorted({m.id for name, m in ALL}))
 def test_every_mistake_applies_somewhere(id: str) -> None:
     assert any(marker.key.solutions.by(m) is not None for name, m in ALL if m.id == id for marker in markers(name)), (
@@ -173,6 +174,7 @@ def test_an_alias_gives_what_its_mistake_gives(name: str, alias: Mistake) -> Non
             np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
 
 
+@pytest.mark.thorough
 @rows("name", PRIMARY)
 def test_no_two_mistakes_are_the_same_on_all_problems(name: str) -> None:
     """Two that no step of any problem tells apart are aliases, and are to be declared so."""

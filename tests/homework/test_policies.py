@@ -164,6 +164,7 @@ def test_regrading_gives_the_marks_of_grading_anew(run: Run, home: Path, options
     assert done.stdout.startswith(dry.stdout.replace("would change", "change"))
 
 
+@pytest.mark.thorough
 def test_a_corrected_key_is_a_regrade_too(run: Run, home: Path) -> None:
     run(*GRADE, "--cells", "each", "-o", "old.json")
     assert run(*GRADE, "--regrade", "old.json", "--dry-run").stdout == "the marks of 0 of 9 students change\n".replace(

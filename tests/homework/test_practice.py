@@ -172,6 +172,7 @@ def test_every_known_mistake_is_asked_about(name: str) -> None:
     assert not off, "\n".join(map(str, off))
 
 
+@pytest.mark.thorough
 def test_own_wrong_values_are_followed_and_mended() -> None:
     at = session("attention")
     scores, scaled, *_ = at.posed.tasks
@@ -302,6 +303,7 @@ def test_nobody_is_asked_who_does_not_want_to_be() -> None:
     assert not any("why there" in said(at, answer(task)) for task in at.posed.tasks)
 
 
+@pytest.mark.thorough
 def test_the_largest_entry_is_foreseen_by_indices_or_labels() -> None:
     at = Session(lambda number, mistake: Posed(drawn("attention", 1 + number)), predict=True)
     task = at.posed.tasks[2]

@@ -105,6 +105,7 @@ class TestEveryCalculation:
         assert {step.finding.verdict for step in marked.steps} == {MISSING}
         assert (marked.score, marked.student, marked.notes) == (0, "", ())
 
+    @pytest.mark.thorough
     def test_takes_a_sheet_filled_in_to_four_decimals_as_right(self, name: str, tmp_path: Path) -> None:
         key = Key(read_again(name, tmp_path))
         assert answered(Marker(key), right_steps(key, 4))

@@ -305,6 +305,7 @@ def listing(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
+@pytest.mark.thorough
 class TestGrading:
     def test_ends_with_the_status_of_what_cannot_be_read(self, class_: Graded) -> None:
         assert class_.returncode == 2
@@ -359,6 +360,7 @@ CHECKED = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @rows("what", CHECKED)
 def test_checking_ends_with_the_verdict_or_the_error_of_grading(
     folder: Path, class_: Graded, run: Run, what: str

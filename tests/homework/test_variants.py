@@ -70,6 +70,7 @@ class TestVariants:
         common = [np.isclose(a, b, atol=5e-3).mean() for i, a in enumerate(differ) for b in differ[:i]]
         assert max(common) <= IN_COMMON
 
+    @pytest.mark.thorough
     def test_they_have_the_same_sizes_signs_and_digits(self, name: str) -> None:
         first, *others = [numbers(one.problem) for one in made(name)]
         for operand, value in first.items():
@@ -133,6 +134,7 @@ def again(keys: Keys) -> Keys:
     return read_keys(JsonFile("keys.json", parse_json(document(keys), "keys.json")), Reading())
 
 
+@pytest.mark.thorough
 def test_all_is_made_again_from_the_keys() -> None:
     assert class_files(again(keys()), ("markdown",), Wording()) == class_files(keys(), ("markdown",), Wording())
 

@@ -352,6 +352,7 @@ class TestLarge:
         assert found.value.shape == (self.ROWS, 2)
         assert found.value[-1].tolist() == [0.5, -10]
 
+    @pytest.mark.thorough
     @pytest.mark.spread
     @pytest.mark.parametrize(
         ("cell", "fact"),

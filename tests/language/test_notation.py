@@ -32,6 +32,7 @@ def test_a_formula_read_by_the_rules_of_school_gives_the_value(node: Node) -> No
     assert real(formula(node), LETTERS) == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.thorough
 @given(scalars)
 def test_so_does_its_latex(node: Node) -> None:
     value, latex = value_of(node), formula(node, "latex")

@@ -50,6 +50,7 @@ TOO_LONG = ("eigenvectors", "left_singular_vectors")
 """How unit vectors turn is cut short with "…", and two of its axes are the vectors' own."""
 
 
+@pytest.mark.thorough
 @rows(("op", "example"), SMOOTH, ids=[f"{op}: {example}" for op, example in SMOOTH])
 def test_its_gradient_is_what_it_says(op: str, example: Example) -> None:
     assert bool(faults(of_gradient(op, example))) == (op in TOO_LONG)

@@ -66,6 +66,7 @@ def every(request: pytest.FixtureRequest) -> dict[str, Trace]:
     return traces([*TABLE] if request.config.getoption("--thorough") else [*TABLE][::4])
 
 
+@pytest.mark.thorough
 def test_ids_are_whole_numbers(every: dict[str, Trace]) -> None:
     ids = {name: step for name, trace in every.items() for step in (*trace.steps, *trace.outputs) if step.names}
     assert ids

@@ -52,6 +52,7 @@ def is_whole(content: bytes, format: str) -> bool:
     return ElementTree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own output)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @needs_matplotlib
 @pytest.mark.parametrize("format", PICTURES)

@@ -334,6 +334,7 @@ def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -
     assert "".join(lines).isprintable()
 
 
+@pytest.mark.thorough
 def test_everything_shows_all_rows_and_columns(make: Any) -> None:
     big = make.trace(make.step("x", np.arange(3000.0).reshape(50, 60), "n m"))
     assert "… 39 more columns and 29 more rows" not in page(big, everything=True)

@@ -18,6 +18,7 @@ from attncalc.solve.solver import solve
 LAYERS = ("attention", "matmul", "multihead", "encoder-block", "decoder-only", "mlp")
 
 
+@pytest.mark.thorough
 @rows("tried", ONE_OF_EACH, thorough=lambda tried: tried.name not in LAYERS)
 def test_the_factors_make_the_product(tried: Tried) -> None:
     trace = solved(tried)
@@ -32,6 +33,7 @@ def test_the_factors_make_the_product(tried: Tried) -> None:
                 np.testing.assert_allclose(np.asarray(table.value), a @ b, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_most_layers_have_some() -> None:
     pages = [traces.page(solved(tried), View(everything=True)) for tried in ONE_OF_EACH if tried.name in LAYERS]
     assert all(any(step.one(Table).factors for part in page.all(Part) for step in part.steps) for page in pages)

@@ -130,6 +130,7 @@ LEAVES = {"constant", "constants", "identity", "index", "input", "size", "step"}
 """The graph's own words: operands, numbers, sizes, positions and named steps."""
 
 
+@pytest.mark.thorough
 @rows("module", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_those_that_match_patterns_name_primitives(module: Path) -> None:
     part = str(module.relative_to(PACKAGE).with_suffix(""))

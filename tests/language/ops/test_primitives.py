@@ -215,6 +215,7 @@ class TestEachExactExample:
         digits = np.array([float(entry.evalf(30)) if entry.is_number else bool(entry) for entry in entries])
         same(digits.reshape(found.shape).astype(float), value(node, values).astype(float), 14)
 
+    @pytest.mark.thorough
     def test_cells_of_exact_numbers_work_out_to_the_entries(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = {n: v if v.dtype == bool else exactly(v) for n, v in example.values(operands).items()}
