@@ -177,6 +177,10 @@ def test_the_noise_of_a_narrower_type_is_told(run: Run) -> None:
     np.save("out.npy", shares / shares.sum(-1, keepdims=True) @ v)
     words = ("attention", "q.npy", "k.npy", "v.npy", "--check", "out.npy")
     done = run(*words)
+    assert done.returncode == 0
+    assert "right but for float32's noise" in " ".join(done.stdout.split())
+    done = run(*words, "--dtype", "float64")
+    assert done.returncode == 1
     assert "that is float32's noise, and --dtype float32 allows it" in " ".join(done.stdout.split())
     assert run(*words, "--dtype", "float32").returncode == 0
     np.save("out.npy", 1.001 * np.load("out.npy"))
