@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if rows.is_of_another_row(item):
             return False
         if rows.ONLY or config.option.keyword:
-            return thorough or item.get_closest_marker("thorough") is None
+            return thorough or not any(map(item.get_closest_marker, ("thorough", "release")))
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
         return rows.run_of(item) in runs or (draws and thorough)
 

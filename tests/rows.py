@@ -47,6 +47,8 @@ def run_of(item: pytest.Item) -> Run:
     The quick one takes one in so many (10), `--thorough` two more, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of.
     """
+    if item.get_closest_marker("release"):
+        return Run.RELEASE
     late = item.get_closest_marker("thorough") is not None
     spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
     if spread is None or call is None:

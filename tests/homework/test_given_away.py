@@ -184,7 +184,7 @@ def test_what_platforms_show(name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(24)
+@pytest.mark.spread(36)
 @NAMES
 def test_what_a_tutor_says(name: str) -> None:
     """To wrong answers and to what cannot be read; hints, in the end, work out entries."""

@@ -320,9 +320,10 @@ def counted(name: str, seeds: int, tell: Callable[[str], object] = lambda text: 
     return len(met), sum(met), len(calculations)
 
 
-@pytest.mark.spread(10)
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", POPULATIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.release] * ("mistakes" in n)) for n in POPULATIONS]
+)
 def test_of_hundreds_of_answers_hardly_any_is_misjudged(name: str) -> None:
     many, met, _ = counted(name, POPULATIONS[name].seeds)
     assert met >= POPULATIONS[name].share * many
