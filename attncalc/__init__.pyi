@@ -544,7 +544,7 @@ def flash(
     wv: Numbers | None = ...,
     context: Numbers | None = ...,
     mask: Numbers | None = ...,
-    block: int = ...,
+    block: int | None = ...,
     causal: bool = ...,
     causal_align: Literal["start", "end"] = ...,
     mask_kind: Literal["keep", "drop", "additive"] | None = ...,

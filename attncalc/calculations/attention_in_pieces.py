@@ -144,6 +144,10 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     return softmax(keep_where(j <= i, scaled(Q.size("d_k"), scores, scale), -np.inf)) @ V
 
 
+MOST_BLOCKS = 64
+"""Keys are cut into so many blocks at the most, unless it is said how: each block goes through all that is carried."""
+
+
 def _saw_nothing(trace: Trace) -> Iterator[str]:
     """A warning for queries whose keys are masked in every block."""
     sums = [step for step in trace.steps if step.name == "sum"][-1:]
@@ -184,7 +188,7 @@ def flash(
     W_V: ToValues = None,
     context: Context = None,
     M: Mask = None,
-    block: Annotated[int, "how many keys are processed together", AT_LEAST_1] = 2,
+    block: Annotated[int | None, "how many keys are processed together: 2, or of many a 64th", AT_LEAST_1] = None,
     causal: Causal = False,
     causal_align: CausalAlign = "start",
     mask_kind: MaskKind = None,
@@ -205,11 +209,12 @@ def flash(
     note_alignment(queries, size, rules)
     before_all = causal and causal_align == "end" and queries > size  # the first queries stand before the first key
     all_seen = M is None and window is None and not before_all  # causal hides the first key from nobody else
+    width = block or max(2, -(-size // MOST_BLOCKS))
     carried: tuple[Node, Node, Node] | None = None
-    for number, start in enumerate(range(0, size, block), start=1):
+    for number, start in enumerate(range(0, size, width), start=1):
         with group(f"block {number}"):
-            keys, values = (_block(whole, start, start + block) for whole in (K, V))
-            part = _block(M, start, start + block) if M is not None and "m" in M.names else M
+            keys, values = (_block(whole, start, start + width) for whole in (K, V))
+            part = _block(M, start, start + width) if M is not None and "m" in M.names else M
             seen = as_seen(scaled(Q.size("d_k"), Q @ keys.T, scale), part, rules, start, size)
             scores = step("scores", seen, "only the keys of this block")
             carried = _carry(scores, values, carried, held if all_seen else held_or_0)

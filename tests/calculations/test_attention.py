@@ -394,6 +394,13 @@ class TestLaws:
         operands = drawn(0, x=(3, 4), context=(5, 4), wq=(4, 2), wk=(4, 2), wv=(4, 3))
         assert_allclose(ac.flash(**operands).result, ac.attention(**operands).result, rtol=1e-12, atol=1e-14)
 
+    @pytest.mark.parametrize(("keys", "blocks"), [(1, 1), (5, 3), (128, 64), (129, 43), (1000, 63)])
+    def test_many_keys_are_cut_into_few_blocks(self, keys: int, blocks: int) -> None:
+        operands = drawn(q=(3, 2), k=(keys, 2), v=(keys, 2))
+        found = ac.flash(**operands)
+        assert len({step.group for step in found.steps if step.group}) == blocks
+        assert_allclose(found.result, ac.attention(**operands).result, rtol=1e-12, atol=1e-14)
+
     @pytest.mark.parametrize(
         ("name", "sizes", "said"),
         [
