@@ -81,11 +81,11 @@ def _broken(arithmetic: str, room: int) -> list[str]:
 
 
 def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
-    """The pieces from each +, − or = to the next, or to a comma; what is in more brackets, or a root, is one."""
+    """The pieces from each +, − or = to the next, or to a comma; what is in more brackets, a root or raised, is one."""
     depths, start = [0], 0
     for i, character in enumerate(arithmetic):
         if character == "(":
-            depths.append(depths[-1] + (1 if i == 0 or arithmetic[i - 1] not in "√^" else 100))
+            depths.append(depths[-1] + (100 if re.search(r"([√^]-?[a-z]*|exp)$", arithmetic[max(0, i - 9) : i]) else 1))
         elif character == ")" and len(depths) > 1:
             depths.pop()
         elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - ", " = "):

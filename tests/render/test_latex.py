@@ -330,6 +330,9 @@ def test_cells_are_equations(dot: Trace) -> None:
         ("(10 + 20)/2 − 30", 14, ["(10 + 20)/2", " − 30"]),
         ("−(10 + 20 + 30)", 10, ["−(10 + 20", " + 30)"]),
         ("√(10 + 20 + 30)", 10, ["√(10 + 20 + 30)"]),
+        ("2×exp(min(10, 20)) + 300", 10, ["2×exp(min(10, 20))", " + 300"]),
+        ("e^min(10, 20) + 300", 10, ["e^min(10, 20)", " + 300"]),
+        ("max(10, 20, 30)", 10, ["max(10,", " 20, 30)"]),
     ],
 )
 def test_long_arithmetic_is_broken_between_terms(line: str, room: int, lines: list[str]) -> None:
