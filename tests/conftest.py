@@ -28,7 +28,9 @@ settings.load_profile("quick")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="run what the suite leaves out because it takes long")
-    parser.addoption("--release", action="store_true", help="run the rows of tables that --thorough leaves out as well")
+    parser.addoption(
+        "--release", action="store_true", help="run what neither the quick run nor --thorough has time for"
+    )
     parser.addoption("--row", action="append", default=[], help="of a table, look at the rows with this in their names")
 
 
@@ -44,8 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what belongs to this run: the quick one, that of `--thorough` or that of `--release`.
 
-    What draws examples is asked for more of them under `--thorough`. Who asks for some by name, or for the rows of a
-    name, gets all of them at once, and what is marked `thorough` with `--thorough`.
+    What draws examples is asked for more of them under `--thorough`. Who asks for some by name gets all of them at
+    once, and what takes long with `--thorough`. Who asks for a row gets what looks at it in any of the three.
     """
     thorough = config.getoption("--thorough")
     late = {rows.Run.THOROUGH: thorough, rows.Run.RELEASE: config.getoption("--release")}
@@ -55,7 +57,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if rows.is_of_another_row(item):
             return False
         if rows.ONLY or config.option.keyword:
-            return thorough or not any(map(item.get_closest_marker, ("thorough", "release")))
+            is_long = any(map(item.get_closest_marker, ("thorough", "release")))
+            return thorough or not is_long or rows.is_asked_for(item)
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
         return rows.run_of(item) in runs or (draws and thorough)
 

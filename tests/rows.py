@@ -33,8 +33,14 @@ def is_of_another_row(item: pytest.Item) -> bool:
     return bool(ONLY) and is_row and not any(part in item.name for part in ONLY)
 
 
+def is_asked_for(item: pytest.Item) -> bool:
+    """Whether a test looks at a row that `--row` asks for, or at whichever rows of a table it asks for."""
+    call = getattr(item, "callspec", None)
+    return bool(ONLY) and call is not None and ("_rows" in call.params or any(part in item.name for part in ONLY))
+
+
 class Run(IntEnum):
-    """When a test is run: by the README's command, by `--thorough` as well, or before a release alone."""
+    """When a test is run: by the README's command, by `--thorough`, or by `--release`."""
 
     QUICK = 0
     THOROUGH = 1

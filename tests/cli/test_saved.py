@@ -16,10 +16,6 @@ NAMES = [name for name in TABLE if name in EXPECTED]
 WAYS = {"rounded": ["--round", "2"], "narrow": ["--dtype", "float32"], "exact": ["--exact"], "letters": ["--symbolic"]}
 
 
-def later(name: str, way: str) -> bool:
-    return name not in ("softmax", "attention", "rope", "mlp")
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -27,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.spread(9)
 @pytest.mark.thorough
-@rows(("name", "way"), [(name, way) for name in NAMES for way in WAYS], by=lambda name, way: name, thorough=later)
+@rows(("name", "way"), [(name, way) for name in NAMES for way in WAYS], by=lambda name, way: name)
 def test_run_gives_what_was_saved(run: Run, name: str, way: str, samples: Path) -> None:
     words = [name] if way == "letters" else [name, f"{samples / name}.json"]
     saved = run(*words, *WAYS[way], "-f", "json")

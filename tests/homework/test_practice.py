@@ -26,7 +26,6 @@ from attncalc.solve.problem import Problem
 CAME_OUT = 1e-9
 APART = 5e-3
 """By so much an entry must differ for a mistake to be seen."""
-QUICK = ("attention", "layernorm", "cosine")
 NAMES = [
     *(name for name in TABLE if not load(name).exercise.refused),
     "grad softmax",
@@ -68,7 +67,8 @@ def test_right_answers_solve_it(name: str) -> None:
 
 
 @pytest.mark.thorough
-@rows("name", NAMES, thorough=lambda name: name not in QUICK)
+@pytest.mark.spread
+@rows("name", NAMES, by=lambda name: name)
 def test_nothing_is_given_away_and_hints_end_in_the_step(name: str) -> None:
     """What is unknown is shown by the last hint alone, whose step then counts as shown; and all fits 40 columns."""
     at = session(name)

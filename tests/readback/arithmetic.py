@@ -32,7 +32,10 @@ def real(line: str, letters: Mapping[str, float] | None = None) -> float:
 
 
 def comes_to(line: str, value: float) -> bool:
-    """Whether a line comes to a number; where it says what decided, it is a comparison, and that holds."""
+    """Whether a line comes to a number; where it says what decided, it is a comparison, and that holds.
+
+    Its sign is chosen by the truth that is computed, so that a wrong one makes a line that does not hold.
+    """
     if re.search(" [≤<=≥>≠] ", line):
         return real(line) == 1
     return math.isclose(real(line), value, rel_tol=1e-9, abs_tol=1e-12) or (

@@ -62,8 +62,8 @@ def again(trace: Trace) -> tuple[Trace, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def every(request: pytest.FixtureRequest) -> dict[str, Trace]:
-    return traces([*TABLE] if request.config.getoption("--thorough") else [*TABLE][::4])
+def every() -> dict[str, Trace]:
+    return traces([*TABLE])
 
 
 @pytest.mark.thorough

@@ -19,7 +19,7 @@ LAYERS = ("attention", "matmul", "multihead", "encoder-block", "decoder-only", "
 
 
 @pytest.mark.thorough
-@rows("tried", ONE_OF_EACH, thorough=lambda tried: tried.name not in LAYERS)
+@rows("tried", ONE_OF_EACH)
 def test_the_factors_make_the_product(tried: Tried) -> None:
     trace = solved(tried)
     for part in traces.page(trace, View(everything=True)).all(Part):
@@ -40,7 +40,7 @@ def test_most_layers_have_some() -> None:
 
 
 @pytest.mark.thorough
-@rows("tried", ONE_OF_EACH, thorough=lambda tried: tried.name not in LAYERS)
+@rows("tried", ONE_OF_EACH)
 def test_no_line_is_wider_than_the_page(tried: Tried) -> None:
     for width in (WIDE, WIDE + 40):
         page = page_in("table", solved(tried), View(width=width, everything=True))
