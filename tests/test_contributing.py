@@ -43,8 +43,6 @@ RECIPES: dict[str, dict[str, str]] = {
 }
 """Recipe → what its commands print, by how they begin."""
 
-QUICK = "Add an input file"
-"""The recipe whose commands take the least time; those of the others wait for --thorough."""
 
 NEW = ("mse", "bell", "dot", "org")
 """The rows of the tests' tables that hold what they add, or what that is added to."""
@@ -156,10 +154,8 @@ def test_a_calculation_edits_one_file_of_the_package() -> None:
     assert {path for path in edited if path.startswith("attncalc/")} == {"attncalc/calculations/losses.py"}
 
 
-@pytest.mark.parametrize(
-    "recipe",
-    [pytest.param(name, marks=[] if name == QUICK else [pytest.mark.thorough]) for name in RECIPES],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("recipe", RECIPES)
 def test_what_a_recipe_adds_works_and_is_tested(copy: Path, recipe: str) -> None:
     printed = dict(RECIPES[recipe])
     for command in [step for step in steps(recipe) if isinstance(step, str)]:

@@ -72,6 +72,7 @@ def test_a_blank_sheet_is_checked_as_not_answered(run: Run, quiz: Path, sheet: s
     assert {step["verdict"] for step in report["steps"]} == {"missing"}
 
 
+@pytest.mark.thorough
 def test_the_key_is_right_against_its_problem(run: Run, quiz: Path) -> None:
     done = run("check", "quiz/key.json", "quiz/problem.json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -79,6 +80,7 @@ def test_the_key_is_right_against_its_problem(run: Run, quiz: Path) -> None:
 
 
 @pytest.mark.parametrize("against", ["key.json", "problem.json"], ids=["against the key", "against itself"])
+@pytest.mark.thorough
 def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     done = run("check", "quiz/problem.json", f"quiz/{against}")
     assert (done.returncode, done.stdout) == (2, "")

@@ -58,6 +58,7 @@ def page(run: Run, tmp_path: Path) -> str:
     return report(run, dumped(tmp_path, **FAULT), "-f", "html")
 
 
+@pytest.mark.thorough
 def test_every_step_of_the_map_opens_what_is_told_of_it(page: str) -> None:
     found = Map(page)
     assert len(found.cells) == len(computed("llama").steps)
@@ -65,6 +66,7 @@ def test_every_step_of_the_map_opens_what_is_told_of_it(page: str) -> None:
     assert found.cells.keys() <= {*found.ids}
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_is_told_in_words_and_by_its_shade(page: str) -> None:
     cells = Map(page).cells
     firsts = [name for name, cell in cells.items() if "first wrong" in cell["words"]]
@@ -76,6 +78,7 @@ def test_what_is_wrong_is_told_in_words_and_by_its_shade(page: str) -> None:
     assert "rope-half-split" in cells["layer_0/attention/q_rotated"]["title"]
 
 
+@pytest.mark.thorough
 def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> None:
     right, wrong = computed("llama"), computed("llama", dtype="float32", **FAULT)
     name = "layer 0/attention/scores"

@@ -85,7 +85,7 @@ def test_three_mistakes_can_be_made_in_every_kind(name: str, kind: str) -> None:
     assert len({m.id for m in mistakes if m.kind != "alternative" and not m.alias_of}) >= 3
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(12)
 @pytest.mark.parametrize("name", MADE)
 class TestEveryCalculation:
     @pytest.mark.thorough

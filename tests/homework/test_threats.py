@@ -379,6 +379,7 @@ def test_checking_ends_with_the_verdict_or_the_error_of_grading(
 
 
 @pytest.mark.parametrize("words", [("check", "{}", "problem.json"), ("attention", "problem.json", "--check", "{}")])
+@pytest.mark.thorough
 def test_a_link_is_not_followed_by_whoever_checks(folder: Path, run: Run, words: tuple[str, ...]) -> None:
     done = run(*(word.format("sheets/a link to the key.json") for word in words), cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
@@ -402,6 +403,7 @@ def test_a_large_problem_may_stand_before_or_after_an_answer(run: Run, tmp_path:
 
 @pytest.mark.parametrize("piped", ["answer", "problem"])
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.thorough
 def test_what_is_piped_in_may_stand_before_or_after_the_other(folder: Path, run: Run, piped: str, order: int) -> None:
     texts = {"answer": json.dumps({"output": WRONG}), "problem": (folder / "problem.json").read_text()}
     (folder / "outside-wrong.json").write_text(texts["answer"])
@@ -411,6 +413,7 @@ def test_what_is_piped_in_may_stand_before_or_after_the_other(folder: Path, run:
 
 
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.thorough
 def test_more_than_a_sheet_has_is_not_read_from_a_pipe(folder: Path, run: Run, order: int) -> None:
     done = run("check", *["-", "problem.json"][::order], input="1," * MOST_BYTES, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
@@ -419,6 +422,7 @@ def test_more_than_a_sheet_has_is_not_read_from_a_pipe(folder: Path, run: Run, o
 
 @pytest.mark.parametrize("what", ["gigabytes of zeros as JSON", "gigabytes of zeros as npy", "a bomb", "a pipe",
                                   "a link to the key", "endless zeros"])  # fmt: skip
+@pytest.mark.thorough
 def test_python_reads_no_more_of_a_sheet(folder: Path, class_: Graded, what: str) -> None:
     path = folder / "sheets" / file_of(what)
     assert ac.score(TRACE, path) == 0

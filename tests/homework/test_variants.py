@@ -224,6 +224,7 @@ def test_who_hands_in_anothers_is_told(run: Run, home: Path) -> None:
     assert not [name for name in STUDENTS if name in hidden.stdout + hidden.stderr]
 
 
+@pytest.mark.thorough
 def test_a_report_keeps_whose_problem_it_was(run: Run, home: Path) -> None:
     (home / "sheets/Bob.json").write_text(json.dumps(right_sheet(home / "hw/con-", student="Bob")))
     assert run("grade", "hw/keys.json", "sheets", "-o", "grades.json").returncode == 1
@@ -243,6 +244,7 @@ WITHOUT_NAMES: dict[str, tuple[Change, str, str | None]] = {
 
 
 @pytest.mark.parametrize("what", WITHOUT_NAMES)
+@pytest.mark.thorough
 def test_a_sheet_is_told_by(run: Run, home: Path, what: str) -> None:
     change, file, student = WITHOUT_NAMES[what]
     path = home / "in" / file
@@ -259,6 +261,7 @@ def test_a_sheet_is_told_by(run: Run, home: Path, what: str) -> None:
         assert "no problem for" in row["error"]
 
 
+@pytest.mark.thorough
 def test_sheets_of_all_formats_tell_whose_they_are(run: Run, home: Path) -> None:
     sheet = right_sheet(home / "hw/Bob")
     (home / "in").mkdir()
@@ -278,6 +281,7 @@ def test_sheets_of_all_formats_tell_whose_they_are(run: Run, home: Path) -> None
     assert (found["Bob"]["verdict"], found["con"]["carried"]["student"]) == ("right", "Bob")
 
 
+@pytest.mark.thorough
 def test_folders_that_come_back_as_they_were_handed_out_are_read(run: Run, home: Path) -> None:
     (home / "hw/Bob/sheet.csv").rename(home / "hw/Bob/work.csv")
     (home / "hw/Bob/sheet.json").write_text(json.dumps(right_sheet(home / "hw/Bob")))
@@ -285,6 +289,7 @@ def test_folders_that_come_back_as_they_were_handed_out_are_read(run: Run, home:
     assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(STUDENTS, "wrong") | {"Bob": "right"}
 
 
+@pytest.mark.thorough
 def test_the_folders_are_made_again(run: Run, home: Path) -> None:
     done = run("quiz", "hw/keys.json", "-f", "markdown", "-o", "again")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
