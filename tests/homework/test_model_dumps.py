@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -535,6 +536,44 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
     assert t.check(given).first_wrong == "layer 0/attention/weights"
     with pytest.raises(InputError, match="one text is computed at a time"):
         m([IDS, IDS])
+
+
+def test_rows_that_stand_as_columns_are_told_in_every_head() -> None:
+    dump = returned(computed("llama", dtype="float32"))
+    for name in ("attentions.1", "logits"):
+        marked = marker_of("llama").mark(from_python(dump | {name: np.matrix_transpose(dump[name])}))
+        assert [step.mistake for step in marked.steps if step.verdict != "right"] == ["slip-transposed-answer"]
+
+
+def test_another_shape_is_told_without_a_batch_of_one_and_without_a_search_for_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    marker = marker_of("llama")
+    monkeypatch.setattr(marker.key, "wrong_twice", None)  # cannot be called
+    dump = returned(computed("llama", dtype="float32"))
+    marked = marker.mark(from_python(dump | {"hidden_states.1": dump["hidden_states.1"][:, :-1]}))
+    assert marked["layer 0/residual2"].hint == "the answer is 5 × 8, and 6 × 8 is asked for"
+
+
+BOTH = [
+    (first, second)
+    for first, second in combinations(
+        [f for f in FAULTS if f.at.startswith("layer") and "llama" in f.models.split()], 2
+    )
+    if {first.name, second.name} & {"att-no-scale", "mask-missing"} and first.options.keys().isdisjoint(second.options)
+]
+"""Two faults of a layer, of which one is in the attention, whatever the options."""
+FAINTER = {"ln-wrong-eps", "rope-wrong-base"}
+"""What is not seen behind another one: that is to be mended first."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("first", "second"), BOTH, ids=[f"{a.name}-{b.name}" for a, b in BOTH])
+def test_two_faults_between_two_states_are_named(first: Fault, second: Fault) -> None:
+    dump = returned(computed("llama", dtype="float32", **first.options, **second.options))
+    marked = marker_of("llama").mark(from_python({name: value for name, value in dump.items() if "att" not in name}))
+    assert marked.first_wrong == FFN
+    assert {*(marked[FFN].mistake or "").split("+")} == {first.name, second.name} - FAINTER
 
 
 def test_traces_are_compared() -> None:

@@ -65,8 +65,8 @@ def explanations(
 ) -> Iterator[list[Explanation]]:
     """What would explain an answer, likelier explanations first; those that explain it equally well together.
 
-    `as_written` is for one mistake without any rounding on the way, and no more. In a dump, two at once are not looked
-    for behind a mistake that was named, which is to be mended first, nor in what is hardly noticeable.
+    `as_written` is for one mistake without any rounding on the way, and no more. Two at once in a dump are looked for
+    by `pairs_in_dump`.
     """
     singles = _candidates(question, key.wrong)
     singles.sort(key=lambda single: -_place(key, single.mistakes))
@@ -80,10 +80,6 @@ def explanations(
         in_heads = _in_some_heads(key, question, singles)
         for base in question.bases:
             yield nearest_to(key, question, in_heads, base, beside)
-        if key.is_small(question.step) and not beside and stands_out(question.answer, question.expected):
-            pairs = _candidates(question, _pairs(key, question))
-            for base in question.bases:
-                yield nearest_to(key, question, pairs, base)
         return
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
@@ -98,6 +94,19 @@ def explanations(
         for close in (fits, nearly):
             for base in question.bases:
                 yield _matching(key, question, pairs, base, close, tried=len(singles))
+
+
+def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:
+    """Two mistakes at once that would explain a dump, where they are few enough to be tried, and it is noticeable.
+
+    What is of another shape than it should be is so by one of them, as it is.
+    """
+    answer = question.answer
+    alike = answer.shape == question.expected.shape
+    if answer.dumped and alike and key.is_small(question.step) and stands_out(answer, question.expected):
+        pairs = _candidates(question, _pairs(key, question))
+        for base in question.bases:
+            yield nearest_to(key, question, pairs, base)
 
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:

@@ -146,11 +146,9 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
 
 
 def is_transposed(answer: Answer, expected: Array) -> bool:
-    """Whether an answer has the rows of what is expected as its columns."""
-    if answer.value.ndim < 2 or answer.shape != expected.shape[::-1]:
-        return False
-    turned = answer.laid(np.transpose)
-    return bool(turned.answered.all() and fits(turned, expected).all())
+    """Whether an answer has the rows of what is expected as its columns, those of each head as well."""
+    turned = answer.laid(np.matrix_transpose) if answer.value.ndim > 1 else answer
+    return turned.shape == expected.shape and bool(turned.answered.all() and fits(turned, expected).all())
 
 
 def part_given(answer: Answer, expected: Array) -> Slip | None:
@@ -181,8 +179,8 @@ def _is_one_of(answer: Answer, changed: Iterable[Array], value: Array, right: Ar
 
 
 def _transposed(value: Array, right: Array) -> Iterator[Array]:
-    if value.ndim == 2 and value.shape[0] == value.shape[1] and value.shape[0] > 1:
-        yield value.T
+    if value.ndim > 1 and value.shape[-2] == value.shape[-1] > 1:
+        yield np.matrix_transpose(value)
 
 
 def _signs(value: Array, right: Array) -> Iterator[Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
@@ -31,6 +31,7 @@ from attncalc.homework.diagnosis.explaining import (
     made_again,
     made_as_well,
     made_throughout,
+    pairs_in_dump,
     possible,
 )
 from attncalc.homework.diagnosis.key import Key, Question
@@ -327,6 +328,7 @@ class _Sheet:
             or self._filled(question)
             or self._mistaken(question)
             or self._slipped(question)
+            or self._named(question, () if self.made else pairs_in_dump(self.key, question))
             or within_rounding(self.key, question)
             or unexplained(question.answer, question.expected, possible=bool(possible(self.key, question)))
         )
@@ -347,8 +349,12 @@ class _Sheet:
         return found or (FILLED if several else unexplained(question.answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
-        """Whether known mistakes explain a step; they are named once the whole sheet is judged."""
-        for found in explanations(self.key, question, as_written=as_written, beside=self.made):
+        """Whether known mistakes explain a step."""
+        return self._named(question, explanations(self.key, question, as_written=as_written, beside=self.made))
+
+    def _named(self, question: Question, explained: Iterable[list[Explanation]]) -> Finding | None:
+        """The first of these explanations, which are named once the whole sheet is judged."""
+        for found in explained:
             if found:
                 self.explained[question.step] = found
                 self.made = tuple(dict.fromkeys((*self.made, *found[0])))
@@ -561,7 +567,8 @@ class Marker:
                 continue
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
-            if self.key.names.of_modules and answer.shape == (1, *self.key.nodes[key].shape):
+            batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
+            if self.key.names.of_modules and batched:
                 answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
             asked[key] = self.key.in_numbers(answer, key)
         for key in self.asked.steps or ():
