@@ -19,7 +19,6 @@ from attncalc.homework.diagnosis.comparing import (
     LEFT_OVER,
     fits,
     is_filled,
-    largest,
     largest_error,
     nearly,
     times_allowed,
@@ -53,9 +52,7 @@ from attncalc.homework.marking.findings import (
     within_rounding,
 )
 from attncalc.homework.reading.answers import (
-    FEWEST_DUMPED,
     MOST_DECIMALS,
-    NOISE,
     Answer,
     Sheet,
     Tolerance,
@@ -219,10 +216,11 @@ class _Sheet:
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
-        if answer.stored in NARROW:
-            answer = self._with_noise(step, answer)
-        elif self.of_wide and not answer.said and (answer.stored == "float64" or answer.used > MOST_DECIMALS):
-            answer = self._in_part_in_float32(step, answer, expected)
+        narrow = answer.stored in NARROW
+        if narrow or (self.of_wide and not answer.said and (answer.stored == "float64" or answer.used > MOST_DECIMALS)):
+            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
+
+            answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         whole = laid_out(self.key, answer, step, expected)
@@ -244,8 +242,9 @@ class _Sheet:
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
         if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
-            judged_as = IN_FLOAT32 if laid.stored == "float32" else _judged_as(laid.stored)
-            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as))))
+            from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
+
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored)))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
@@ -258,34 +257,6 @@ class _Sheet:
         if blank.any():
             return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
         return found
-
-    def _with_noise(self, step: StepKey, answer: Answer) -> Answer:
-        """An answer with the noise of the narrow type that it was stored in.
-
-        Numbers that come out evenly are no sign of one: a right value that a type holds has no noise.
-        """
-        from attncalc.evaluate.precisions import held  # a door: few answers are dumps
-
-        right = self.key.value(step)
-        if answer.inferred and right is not None and np.array_equal(held(right, answer.stored), right, equal_nan=True):
-            return replace(answer, noise=NOISE["float32"], stored="float32", inferred=False)
-        slack = self.key.slack(step, answer.stored)
-        if slack is not None and slack.size == answer.value.size:
-            return replace(answer, slack=slack.reshape(answer.shape))
-        return answer
-
-    def _in_part_in_float32(self, step: StepKey, answer: Answer, right: Array) -> Answer:
-        """An answer in float64, with the noise of float32 where that alone makes it right, row by row."""
-        if right.size != answer.value.size:
-            return answer
-        right = right.reshape(answer.shape)
-        if fits(answer, right).all() or (largest_error(answer, right) > NOISE["float32"] * largest(right)):
-            return answer
-        slack = self.key.slack(step, "float32")
-        if slack is None:
-            return answer
-        narrower = replace(answer, slack=slack.reshape(answer.shape), stored="float32", inferred=True)
-        return narrower if fits(narrower, right).all() else answer
 
     def _following(self, question: Question) -> Array:
         """What follows from own values, which stands for later steps where nothing is answered."""
@@ -490,16 +461,6 @@ class _Sheet:
         return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
 
 
-IN_FLOAT32 = (
-    "right but for float32's noise: parts of it were worked out in float32, as norms and softmax often are, and stored "
-    "as float64; --dtype float64 allows no such noise"
-)
-
-
-def _judged_as(stored: str) -> str:
-    return f"judged as {stored}, which its numbers are: --dtype says otherwise"
-
-
 def _extent(shape: tuple[int, ...]) -> str:
     """`2 × 3`, `a list of 3 numbers`, where 3 alone might be taken for the answer itself."""
     return f"a list of {amount(shape[0], 'number')}" if len(shape) == 1 else shape_text(shape)
@@ -543,7 +504,10 @@ class Marker:
             asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
             answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
             answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
-            answers |= {} if self.dtype else _widened_together(answers)
+            if not self.dtype and any(answer.stored in DTYPES for answer in answers.values()):
+                from attncalc.homework.diagnosis.noise import widened_together  # a door: few answers are dumps
+
+                answers |= widened_together(answers)
             found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked, suppose=self.suppose)
             steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         name, policy = self.key.problem.name, self.policy
@@ -642,25 +606,6 @@ def _as_json(answer: Answer) -> Any:
     value = (from_parts(answer.in_parts().value) if answer.wordy else answer.value).astype(object)
     value[~answer.answered] = None
     return encode(value.tolist())
-
-
-def _widened_together(answers: Mapping[StepKey, Answer]) -> dict[StepKey, Answer]:
-    """The small arrays of a dump that were widened from a narrow type, as far as they tell together with the others."""
-    wide = {key: answer for key, answer in answers.items() if answer.stored in ("float32", "float64")}
-    if not wide:
-        return {}
-    from attncalc.homework.reading.precisions import narrowest  # a door: few answers are dumps
-
-    held = {key: answer.value.astype(answer.stored) for key, answer in wide.items()}  # text has fewer digits
-    small = {key: wide[key] for key, value in held.items() if narrowest(value) in NARROW}
-    if not small:
-        return {}
-    others = [answer.value.ravel() for answer in answers.values() if answer.inferred and answer.stored in NARROW]
-    numbers = np.concatenate([*(held[key].ravel() for key in small), *others])
-    stored = narrowest(numbers.astype(np.float64))
-    if stored not in NARROW or numbers.size < FEWEST_DUMPED:
-        return {}
-    return {key: replace(answer.as_stored(stored), inferred=True) for key, answer in small.items()}
 
 
 def _on_one_core() -> AbstractContextManager[object]:

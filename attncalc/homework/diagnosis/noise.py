@@ -1,0 +1,68 @@
+"""A dump is judged with the noise of the type that its numbers were rounded to, which a wider type may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from attncalc.common.numerals import DTYPES, NARROW, Array
+from attncalc.declare.mistake import StepKey
+from attncalc.evaluate.precisions import held
+from attncalc.homework.diagnosis.comparing import fits, largest, largest_error
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
+from attncalc.homework.reading.precisions import narrowest
+
+
+def of_its_type(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
+    """An answer with the noise of the narrow type that it was stored in.
+
+    Numbers that come out evenly are no sign of one: a right value that a type holds has no noise.
+    """
+    if answer.inferred and np.array_equal(held(right, answer.stored), right, equal_nan=True):
+        return replace(answer, noise=NOISE["float32"], stored="float32", inferred=False)
+    slack = key.slack(step, answer.stored)
+    if slack is not None and slack.size == answer.value.size:
+        return replace(answer, slack=slack.reshape(answer.shape))
+    return answer
+
+
+def in_part_of_float32(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
+    """An answer in float64, with the noise of float32 where that alone makes it right, row by row."""
+    if right.size != answer.value.size:
+        return answer
+    right = right.reshape(answer.shape)
+    if fits(answer, right).all() or (largest_error(answer, right) > NOISE["float32"] * largest(right)):
+        return answer
+    slack = key.slack(step, "float32")
+    if slack is None:
+        return answer
+    narrower = replace(answer, slack=slack.reshape(answer.shape), stored="float32", inferred=True)
+    return narrower if fits(narrower, right).all() else answer
+
+
+def judged_as(stored: str) -> str:
+    """As which type an answer was judged, where nobody had said it."""
+    if stored == "float32":
+        return (
+            "right but for float32's noise: parts of it were worked out in float32, as norms and softmax often are, "
+            "and stored as float64; --dtype float64 allows no such noise"
+        )
+    return f"judged as {stored}, which its numbers are: --dtype says otherwise"
+
+
+def widened_together(answers: Mapping[StepKey, Answer]) -> dict[StepKey, Answer]:
+    """The small arrays of a dump that were widened from a narrow type, as far as they tell together with the others."""
+    wide = {key: answer for key, answer in answers.items() if answer.stored in DTYPES}
+    held_in = {key: answer.value.astype(answer.stored) for key, answer in wide.items()}  # text has fewer digits
+    small = {key: wide[key] for key, value in held_in.items() if narrowest(value) in NARROW}
+    if not small:
+        return {}
+    others = [answer.value.ravel() for answer in answers.values() if answer.inferred and answer.stored in NARROW]
+    numbers = np.concatenate([*(held_in[key].ravel() for key in small), *others])
+    stored = narrowest(numbers.astype(np.float64))
+    if stored not in NARROW or numbers.size < FEWEST_DUMPED:
+        return {}
+    return {key: replace(answer.as_stored(stored), inferred=True) for key, answer in small.items()}
