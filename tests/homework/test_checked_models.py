@@ -129,7 +129,7 @@ def test_a_folder_of_npy_files_is_a_dump(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.thorough  # all of the budget is spent on it
+@pytest.mark.thorough
 def test_an_array_of_another_shape_is_off_by_no_number(run: Run, tmp_path: Path) -> None:
     np.savez(tmp_path / "port.npz", **{"logits": np.ones((2, 3)), "layer 1/attention/weights": np.ones((2, 3))})
     told = report(run, tmp_path / "port.npz")

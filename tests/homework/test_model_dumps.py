@@ -555,6 +555,17 @@ def test_another_shape_is_told_without_a_batch_of_one_and_without_a_search_for_t
     assert marked["layer 0/residual2"].hint == "the answer is 5 × 8, and 6 × 8 is asked for"
 
 
+def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All others are tried in vain, and of a model there are thousands."""
+    key, step = marker_of("llama").key, ("layer 1/attention", "weights")
+    tried = []
+    monkeypatch.setattr(key, "wrong_twice", lambda i, j: tried.append((key.wrong[i], key.wrong[j])))
+    marked = Marker(key).mark(from_python({"layer 1/attention/weights": np.ones((2, 3))}))
+    assert marked.steps[0].hint == "the answer is 2 × 3, and 2 × 6 × 6 is asked for"
+    for pair in tried:
+        assert any(step not in one.steps or one.steps[step].shape != key.nodes[step].shape for one in pair)
+
+
 BOTH = [
     (first, second)
     for first, second in combinations(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -97,13 +97,9 @@ def explanations(
 
 
 def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:
-    """Two mistakes at once that would explain a dump, where they are few enough to be tried, and it is noticeable.
-
-    What is of another shape than it should be is so by one of them, as it is.
-    """
+    """Two mistakes at once that would explain a dump, where they are few enough to be tried, and it is noticeable."""
     answer = question.answer
-    alike = answer.shape == question.expected.shape
-    if answer.dumped and alike and key.is_small(question.step) and stands_out(answer, question.expected):
+    if answer.dumped and key.is_small(question.step) and stands_out(answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
         for base in question.bases:
             yield nearest_to(key, question, pairs, base)
@@ -198,18 +194,27 @@ def _writes(mistakes: Explanation, steps: Iterable[StepKey]) -> bool:
 
 
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:
-    """The solutions with two mistakes that both lie between the writer's own steps and this one."""
+    """The solutions with two mistakes that both lie between the writer's own steps and this one.
+
+    What is of another shape than it should be is so by one of the two.
+    """
     gap = _gap(key, question)
     within = [
         i
         for i, one in enumerate(key.wrong)
         if not one.alternatives and (one.mistakes[0].options or _writes(one.mistakes, gap))
     ]
-    for number, (i, j) in enumerate(combinations(within, 2)):
-        if number == MOST_PAIRS:
-            return
+    pairs: Iterable[tuple[int, int]] = combinations(within, 2)
+    if question.answer.shape != question.expected.shape:
+        reshaped = {i for i in within if not _has_shape(key.wrong[i], question.step, key.nodes[question.step].shape)}
+        pairs = ((i, j) for i, j in pairs if i in reshaped or j in reshaped)
+    for i, j in islice(pairs, MOST_PAIRS):
         if (found := key.wrong_twice(i, j)) is not None:
             yield found
+
+
+def _has_shape(solution: Solution, step: StepKey, shape: tuple[int, ...]) -> bool:
+    return step in solution.steps and solution.steps[step].shape == shape
 
 
 def _gap(key: Key, question: Question) -> list[StepKey]:
