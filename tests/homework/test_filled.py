@@ -44,6 +44,14 @@ def test_one_number_in_every_cell_earns_nothing_but_where_it_is_right(name: str,
             assert step.verdict in (MISTAKE, UNEXPLAINED)
 
 
+@pytest.mark.parametrize(
+    ("entry", "mistake"), [("5.260", "norm-no-root+norm-sum-first"), ("5.26", None), ("3.142", None)]
+)
+def test_a_number_that_nobody_fills_up_with_may_come_of_two_mistakes(entry: str, mistake: str | None) -> None:
+    """2·Σa in every entry is the gradient of the squared sum."""
+    assert ac.norm([1.2, -0.7, 2.13]).grad().check({"grad_a": [entry] * 3})["grad_a"].mistake == mistake
+
+
 def test_what_follows_from_numbers_that_are_not_all_the_same_may_be_one_number() -> None:
     """Every score 0 gives equal weights."""
     trace = ac.attention([[1, 2], [0, 1]], [[1, 0], [3, 1]], [[1, 5], [2, 0]])

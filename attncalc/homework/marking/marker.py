@@ -140,6 +140,8 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
 
 SHOWN_DECIMALS = 4
 """With so many a step is told that is not asked for."""
+TELLING = 4
+"""Nobody fills a sheet up with a number of so many figures."""
 MOST_SECONDS = 20.0
 """So much of the processor's time is spent on one sheet in looking for what is behind its wrong steps."""
 
@@ -312,12 +314,12 @@ class _Sheet:
         return found
 
     def _filled(self, question: Question) -> Finding | None:
-        """Whether one number stands throughout, which says little: only one mistake that gives it is behind it."""
-        if not is_filled(question.answer.value, question.expected):
+        """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
+        answer = question.answer
+        if not is_filled(answer.value, question.expected):
             return None
-        found = self._mistaken(question, as_written=True)
-        several = question.answer.value.size > 1
-        return found or (FILLED if several else unexplained(question.answer, question.expected))
+        found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
+        return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
         """Whether known mistakes explain a step."""
