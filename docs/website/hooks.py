@@ -52,6 +52,11 @@ POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"
 """What a page may load: what stands beside it, on a server or in a folder."""
 
 
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """No page for what is not found: its links are those of a server's root, which this site need not lie in."""
+    return "" if template_name == "404.html" else output
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Families of calculations take the places of words in capitals in the navigation."""
     rows = {

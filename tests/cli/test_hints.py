@@ -58,13 +58,14 @@ TWO_FAULTS = {
     "analogy cat dog cat --data words.csv": "both words of the table are inputs",
     "cosine -- -1,2 -x": "the file that is meant has a word among its numbers",
     "quiz sofmax": "a quiz needs a folder besides",
+    "grade problem.json --report Excel": "no sheet is named",
     "layernorm 1,2,3 --epsilon 1": "the second guess takes no value",
     "complexity --kv-heads 6 --heads 9 --d-model 9": "the width is not divisible by the new number either",
 }
 """Calls that are at fault in a second place, of which the hint that is followed says nothing."""
 
 COMMAND = re.compile(r"attncalc ((?:[^,;:… ]|,(?! )| (?!or attncalc))+)")
-MEANT = re.compile(r"^(?:did you mean|write) ([^ ]+(?:(?:, | or )[^ ]+)*)\??$")
+MEANT = re.compile(r"^(?:did you mean|write) ([^ ]+(?:(?:, | or )[^ ]+)*?)(?:, which .*)?\??$")
 OPTION = re.compile(r"(?:^|; |\? |write )(--[a-z-]+) ([^ ,;]+)")
 WORDS_AFTER = re.compile(r"takes|overrule|is|or|and")  # of an option that is named without a value
 FAULTY = re.compile(r"\"([^\"]+)\"|'([^']+)'|(?:option|command) (-\S+)")
