@@ -71,6 +71,30 @@ CALLS = {
         'attncalc has no command "backprop"',
         "did you mean grad?",
     ),
+    "quiz softmax --difficulty easy": (
+        "attncalc quiz has no option --difficulty",
+        "did you mean --level?",
+    ),
+    "quiz softmax --students 30": (
+        "attncalc quiz has no option --students",
+        "did you mean --roster?",
+    ),
+    "softmax 1,2 --float32": (
+        "attncalc softmax has no option --float32",
+        "did you mean --dtype?",
+    ),
+    "softmax 1,2 --steps softmax": (
+        "attncalc softmax has no option --steps",
+        "did you mean --show?",
+    ),
+    "model . 1,2 --max-new-tokens 3": (
+        "attncalc model has no option --max-new-tokens",
+        "did you mean --generate?",
+    ),
+    "multihead --num-heads 2": (
+        "attncalc multihead has no option --num-heads",
+        "did you mean --heads?",
+    ),
     "quantize 1,2,3 --kind fp8": (
         '--kind must be int8, int4, float8_e4m3fn, float8_e5m2 or mxfp4, not "fp8"',
         "did you mean float8_e4m3fn or float8_e5m2?",

@@ -140,8 +140,19 @@ ELSEWHERE = {
     **dict.fromkeys(("errors", "misconceptions", "pitfalls"), ("mistakes",)),
     **dict.fromkeys(("demo", "example", "examples"), ("sample",)),
     **dict.fromkeys(("all", "calculations", "commands", "ls"), ("list",)),
+    **dict.fromkeys(("answer", "solution"), ("check",)),
+    **dict.fromkeys(("bfloat16", "float16", "float32", "float64"), ("dtype",)),
+    **dict.fromkeys(("class", "students", "variants", "versions"), ("roster",)),
+    **dict.fromkeys(("config", "summary"), ("info",)),
+    **dict.fromkeys(("decimals", "places"), ("digits",)),
+    **dict.fromkeys(("difficulty", "easy", "hard"), ("level",)),
+    **dict.fromkeys(("layer", "layers", "step", "steps"), ("show",)),
+    **dict.fromkeys(("max-new-tokens", "max-tokens"), ("generate",)),
+    **dict.fromkeys(("n-heads", "nhead", "num-heads"), ("heads",)),
+    "precision": ("digits", "dtype"),
+    "verbose": ("all",),
 }
-"""What types, formats and verbs are called elsewhere, of which a likeness would find the wrong one."""
+"""What types, formats, verbs and options are called elsewhere, of which a likeness would find the wrong one."""
 WHICH = {
     **dict.fromkeys(_SHEETS, "which spreadsheets open"),
     **dict.fromkeys(_PAPERS, "which browsers print and word processors open"),

@@ -22,6 +22,7 @@ FOUND_IN_HINTS = {
     "ANSWER": "5",
     "NAME": "dot",
     "N": "3",
+    "TYPE": "float32",
     "MARK": ",",
     "NUMBER|inf": "3",
     "NUMBER|default|none": "2",
@@ -59,6 +60,10 @@ TWO_FAULTS = {
     "cosine -- -1,2 -x": "the file that is meant has a word among its numbers",
     "quiz sofmax": "a quiz needs a folder besides",
     "grade problem.json --report Excel": "no sheet is named",
+    "quiz softmax --difficulty easy": "a quiz needs a folder besides",
+    "quiz softmax --students 30": "the class is a file, and no number",
+    "model . 1,2 --max-new-tokens 3": "the folder is no checkpoint",
+    "multihead --num-heads 2": "the operands are missing as well",
     "layernorm 1,2,3 --epsilon 1": "the second guess takes no value",
     "complexity --kv-heads 6 --heads 9 --d-model 9": "the width is not divisible by the new number either",
 }
