@@ -71,6 +71,14 @@ CALLS = {
         'attncalc has no command "backprop"',
         "did you mean grad?",
     ),
+    "attention-causal.json": (
+        'attncalc has no command "attention-causal.json"',
+        "attncalc sample attention-causal.json -o attention-causal.json writes the sample",
+    ),
+    "quiz attention-causal.json -o quiz": (
+        'there is no file "attention-causal.json"',
+        "attncalc sample attention-causal.json -o attention-causal.json writes the sample",
+    ),
     "quiz softmax --difficulty easy": (
         "attncalc quiz has no option --difficulty",
         "did you mean --level?",

@@ -71,6 +71,8 @@ class Commands(TyperGroup):
                 else f": attncalc {self.name} attention FILE"
             )
             return f"a calculation's name comes first{further}"
+        if name.endswith(".json") and (there := loaded("inputs.resolve:near_files")(name)):
+            return str(there)
         if self.verbs and (name[:1].isdigit() or name[:1] == "["):
             return "a calculation's name comes first: attncalc cosine 1,2 3,4"
         if self.verbs and name == "help":

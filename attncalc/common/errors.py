@@ -142,7 +142,7 @@ ELSEWHERE = {
     **dict.fromkeys(("all", "calculations", "commands", "ls"), ("list",)),
     **dict.fromkeys(("answer", "solution"), ("check",)),
     **dict.fromkeys(("bfloat16", "float16", "float32", "float64"), ("dtype",)),
-    **dict.fromkeys(("class", "students", "variants", "versions"), ("roster",)),
+    **dict.fromkeys(("class", "count", "students", "variants", "versions"), ("roster",)),
     **dict.fromkeys(("config", "summary"), ("info",)),
     **dict.fromkeys(("decimals", "places"), ("digits",)),
     **dict.fromkeys(("difficulty", "easy", "hard"), ("level",)),
