@@ -63,7 +63,10 @@ def __getattr__(name: str) -> object:
     from attncalc.calculations import TABLE, WHOLE
 
     if name.replace("_", "-") not in TABLE | WHOLE:
-        raise AttributeError(f"attncalc has no calculation called {name!r}")
+        from attncalc.common.errors import near
+
+        mend = near(name, [each.replace("-", "_") for each in (*__all__, *_HOMEWORK, *TABLE, *WHOLE)])
+        raise AttributeError(f"attncalc has no calculation called {name!r}{mend and ': '}{mend}")
     return import_module("attncalc.api.calling").function(name.replace("_", "-"))
 
 

@@ -1,6 +1,7 @@
 """Calls at fault, with the files that they read, what each is told and the hint."""
 
 from attncalc.common.errors import either
+from attncalc.homework.reports.class_reports import REPORTS
 from attncalc.render import SUFFIXES, TABLE, pages_and
 
 FILES = {
@@ -53,6 +54,54 @@ CALLS = {
     "help": (
         'attncalc has no command "help"',
         "attncalc --help, or attncalc cosine --help",
+    ),
+    "why softmax": (
+        'attncalc has no command "why"',
+        "write attncalc explain softmax",
+    ),
+    "how does attention work": (
+        'attncalc has no command "how"',
+        "write attncalc explain attention",
+    ),
+    "errors softmax": (
+        'attncalc has no command "errors"',
+        "did you mean mistakes?",
+    ),
+    "backprop softmax 1,2": (
+        'attncalc has no command "backprop"',
+        "did you mean grad?",
+    ),
+    "attention-causal.json": (
+        'attncalc has no command "attention-causal.json"',
+        "attncalc sample attention-causal.json -o attention-causal.json writes the sample",
+    ),
+    "quiz attention-causal.json -o quiz": (
+        'there is no file "attention-causal.json"',
+        "attncalc sample attention-causal.json -o attention-causal.json writes the sample",
+    ),
+    "quiz softmax --difficulty easy": (
+        "attncalc quiz has no option --difficulty",
+        "did you mean --level?",
+    ),
+    "quiz softmax --students 30": (
+        "attncalc quiz has no option --students",
+        "did you mean --roster?",
+    ),
+    "softmax 1,2 --float32": (
+        "attncalc softmax has no option --float32",
+        "did you mean --dtype?",
+    ),
+    "softmax 1,2 --steps softmax": (
+        "attncalc softmax has no option --steps",
+        "did you mean --show?",
+    ),
+    "model . 1,2 --max-new-tokens 3": (
+        "attncalc model has no option --max-new-tokens",
+        "did you mean --generate?",
+    ),
+    "multihead --num-heads 2": (
+        "attncalc multihead has no option --num-heads",
+        "did you mean --heads?",
     ),
     "quantize 1,2,3 --kind fp8": (
         '--kind must be int8, int4, float8_e4m3fn, float8_e5m2 or mxfp4, not "fp8"',
@@ -337,8 +386,28 @@ CALLS = {
         f'--format takes {either(TABLE)}, not "md"',
         "did you mean markdown?",
     ),
-    "cosine 1,2 3,4 -o x.docx": (
-        "cannot tell the format of x.docx from its suffix",
+    "cosine 1,2 3,4 -f xlsx": (
+        f'--format takes {either(TABLE)}, not "xlsx"',
+        "did you mean csv, which spreadsheets open?",
+    ),
+    "grade problem.json --report Excel": (
+        f'--report takes {either(REPORTS)}, not "Excel"',
+        "did you mean csv, which spreadsheets open?",
+    ),
+    "explain softmax -f docx": (
+        f'--format takes {either(pages_and("json"))}, not "docx"',
+        "did you mean html, which browsers print and word processors open?",
+    ),
+    "cosine 1,2 3,4 -o x.ods": (
+        "cannot tell the format of x.ods from its suffix",
+        "did you mean .csv, which spreadsheets open?",
+    ),
+    "cosine 1,2 3,4 -o x.jpeg": (
+        "cannot tell the format of x.jpeg from its suffix",
+        "did you mean .png?",
+    ),
+    "cosine 1,2 3,4 -o x.zip": (
+        "cannot tell the format of x.zip from its suffix",
         f"known suffixes are {', '.join(SUFFIXES)}; for any other, give -f FORMAT",
     ),
     "cosine 1,2 3,4 -o x": (

@@ -116,9 +116,10 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
 
 
 def not_all_masked(name: str) -> Check:
-    """A check that no row (along the axis that the options name, else the last one) is −∞ throughout."""
+    """A check that no row of scores (along the axis that the options name, else the last one) is −∞ throughout."""
 
     def check(values: Mapping[str, Any]) -> None:
+        taken_as_scores(name)(values)
         x, axis = values[name], values.get("axis", -1)
         if x.dtype.kind != "f" or not -x.ndim <= axis < x.ndim:
             return
@@ -130,6 +131,35 @@ def not_all_masked(name: str) -> Check:
             )
 
     return check
+
+
+def taken_as_scores(*names: str) -> Check:
+    """A check that refuses nothing, and says of operands that should be scores that they look like probabilities."""
+
+    def check(values: Mapping[str, Any]) -> None:
+        mend = "their logarithms are scores that give them back"
+        if "from_probabilities" in values:
+            mend = "--from-probabilities uses them as they are"
+        for name in names:
+            if not values.get("from_probabilities") and _are_shares(values[name], values.get("axis", -1)):
+                note(f"{name}: the entries sum to 1, as probabilities do, and are taken as scores all the same; {mend}")
+
+    return check
+
+
+def _are_shares(value: Array, axis: int) -> bool:
+    """Whether the entries are shares that sum to 1 along an axis, as scores hardly ever do by themselves.
+
+    Whole numbers are no shares: a row of scores may well be one 1 among 0s.
+    """
+    p = numbers(value)
+    if p is None or not -p.ndim <= axis < p.ndim or p.shape[axis] < 2 or not ((p >= 0) & (p <= 1)).all():
+        return False
+    rows = np.moveaxis(p, axis, -1).reshape(-1, p.shape[axis])
+    off = np.abs(rows.sum(axis=-1) - 1)
+    return bool((off <= MOST_SLACK).all() and (p % 1).any()) and all(
+        off[i] <= max(LEAST_SLACK, _slack(row)) for i, row in enumerate(rows)
+    )
 
 
 def _row(name: str, at: list[int], rank: int, axis: int) -> str:

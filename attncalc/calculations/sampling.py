@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers
+from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers, taken_as_scores
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
@@ -48,6 +48,7 @@ TURNS = 50
 @calculation(
     logits=operand("V", kind="logits"),
     previous=operand("t", kind="tokens", of="V"),
+    check=taken_as_scores("logits"),
     laws={
         "greedy takes the largest": lambda f, logits: same(f(logits, greedy=True), logits.argmax()),
         "the best one alone is greedy": lambda f, logits: same(f(logits, top_k=1), f(logits, greedy=True)),
@@ -153,6 +154,7 @@ ABOUT = {
 def _drafted(values: Mapping[str, Any]) -> None:
     """Raise for shares that are none, and for a token that the draft cannot have written."""
     draft, tokens = values["draft"], values["tokens"]
+    taken_as_scores("target", "draft")(values)
     if not values["from_probabilities"]:
         return
     must_sum_to_one("target", values["target"])
@@ -293,6 +295,7 @@ def _named(trace: Trace) -> Trace:
 def _transitions(values: Mapping[str, Any]) -> None:
     """Raise unless the table is square, its end is a token, and its rows are probabilities."""
     table, end = values["transitions"], values["end"]
+    taken_as_scores("transitions")(values)
     rows, columns = table.shape[-2:]
     if rows != columns:
         raise ShapeError(f"transitions are {rows}×{columns}, but each token has a row, and a column as the next one")

@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
-from attncalc.common.errors import SHORTEST, AttncalcError, OptionError, either, near, quoted
+from attncalc.common.errors import ELSEWHERE, SHORTEST, AttncalcError, OptionError, either, near, quoted
 from attncalc.common.system import docstring, is_file, loaded
 
 # Groups of commands that come from tables, so that only the called command is imported and built.
@@ -71,6 +71,8 @@ class Commands(TyperGroup):
                 else f": attncalc {self.name} attention FILE"
             )
             return f"a calculation's name comes first{further}"
+        if name.endswith(".json") and (there := loaded("inputs.resolve:near_files")(name)):
+            return str(there)
         if self.verbs and (name[:1].isdigit() or name[:1] == "["):
             return "a calculation's name comes first: attncalc cosine 1,2 3,4"
         if self.verbs and name == "help":
@@ -79,6 +81,9 @@ class Commands(TyperGroup):
             *self.lines,
             *(word for word, meant in ALIASES.items() if len(word) > SHORTEST and meant[0] in self.lines),
         ]
+        if name.casefold() in ELSEWHERE and (verb := near(name, self.verbs)):
+            asked = next((word for word in rest if word in TABLE), "")  # of a question only this is needed
+            return f"write attncalc explain {asked}" if asked and "explain" in verb else verb
         return self._spoken([name, *rest]) or near(name, known) or self._told(name)
 
     def _told(self, word: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from attncalc.common.errors import AttncalcError, OptionError, reason, visible
+from attncalc.common.errors import AttncalcError, OptionError, near, reason, visible
 from attncalc.common.system import is_device, unwritable, write_file
 
 SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or everything is spelled in ASCII
@@ -141,10 +141,9 @@ def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
     suffix = path.suffix.lower()
     usual = OTHERWISE.get(suffix, suffix)
     if usual not in suffixes:
-        raise OptionError(
-            f"cannot tell the format of {visible(str(path), 80)} from its suffix",
-            hint=f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT",
-        )
+        known = f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT"
+        meant = near(suffix[1:], suffixes.values(), said={form: each for each, form in suffixes.items()})
+        raise OptionError(f"cannot tell the format of {visible(str(path), 80)} from its suffix", hint=meant or known)
     return suffixes[usual]
 
 

@@ -41,7 +41,7 @@ from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import document_file, load_document
 from attncalc.inputs.reading import Reading
-from attncalc.render import PAGES, SUFFIXES
+from attncalc.render import PAGES
 from attncalc.render.printing import Printing
 from attncalc.solve.problem import told_apart
 
@@ -357,7 +357,7 @@ def _make_key(file: str, output: str | None, calculation: Sequence[str], surplus
 
 def _formats(words: list[str] | None) -> list[str]:
     """`html,latex`: those of the worksheets, no two of which may be files of one name."""
-    found = [choice("--format", word, PAGES, SUFFIXES.get(f".{word}")) for word in names(words)] or [*WORKSHEETS]
+    found = [choice("--format", word, PAGES) for word in names(words)] or [*WORKSHEETS]
     called = {worksheet_name(form): form for form in found}
     for form in found:
         if (other := called[worksheet_name(form)]) != form:

@@ -18,6 +18,7 @@ from attncalc.common.errors import NoGradient, OptionError, amount, both, near, 
 from attncalc.common.system import is_file
 from attncalc.homework.diagnosis.slips import listed
 from attncalc.inputs.problem_files import sample_problem
+from attncalc.inputs.resolve import near_files
 from attncalc.language.graph import steps
 from attncalc.render.cards import FORMATS as CARDS
 from attncalc.render.cards import shown
@@ -197,9 +198,10 @@ def _rank(name: str, words: Sequence[str]) -> int:
 
 
 def _a_file(word: str, mend: str) -> OptionError | None:
-    """The fault where a file was named in place of a calculation."""
+    """The fault where a file was named in place of a calculation, or what would be one."""
     if not is_file(word):
-        return None
+        there = near_files(word) if word.endswith(".json") else ""
+        return OptionError(f"there is no file {quoted(word)}", hint=there) if there else None
     return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend.format(visible(word, 80)))
 
 

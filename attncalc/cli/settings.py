@@ -88,11 +88,10 @@ def whole_to(most: int, least: int = 0) -> Callable[..., Any]:
     return check
 
 
-def choice(name: str, word: str, choices: Sequence[str], meant: str | None = None) -> str:
-    """One of a few words; `meant` is the one that is called so elsewhere."""
+def choice(name: str, word: str, choices: Sequence[str]) -> str:
+    """One of a few words."""
     if word not in choices:
-        mend = f"did you mean {meant}?" if meant in choices else near(word, choices)
-        raise OptionError(f"{name} takes {either(choices)}, not {quoted(word)}", hint=mend)
+        raise OptionError(f"{name} takes {either(choices)}, not {quoted(word)}", hint=near(word, choices))
     return word
 
 
@@ -358,7 +357,7 @@ class Settings(NamedTuple):
 def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
     """Where the result goes, or why it can't go there: told before anything is computed."""
     known = tuple(known)
-    chosen = known[0] if form is None else choice("--format", form, known, SUFFIXES.get(f".{form}"))
+    chosen = known[0] if form is None else choice("--format", form, known)
     path = output_file(file)
     if path is None and chosen in BINARY and output.is_terminal(sys.stdout):
         mend = f"write it to a file: -o result.{chosen}"

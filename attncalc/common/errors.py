@@ -105,6 +105,8 @@ def example_of(name: str) -> str:
     return f"attncalc explain {name} says what it takes, with an example"
 
 
+_SHEETS = ("excel", "ods", "spreadsheet", "xls", "xlsx")
+_PAPERS = ("doc", "docx", "odt", "pdf", "rtf", "word")
 ELSEWHERE = {
     "fp64": ("float64",),
     "double": ("float64",),
@@ -117,8 +119,45 @@ ELSEWHERE = {
     "e4m3": ("float8_e4m3fn",),
     "e5m2": ("float8_e5m2",),
     "fp4": ("mxfp4",),
+    "md": ("markdown",),
+    "tex": ("latex",),
+    "xml": ("junit",),
+    **dict.fromkeys(("txt", "text"), ("table",)),
+    **dict.fromkeys((*_SHEETS, "tsv", "parquet"), ("csv",)),
+    **dict.fromkeys(_PAPERS, ("html",)),
+    **dict.fromkeys(("jpg", "jpeg", "gif", "bmp", "webp"), ("png",)),
+    **dict.fromkeys(("eps",), ("svg",)),
+    **dict.fromkeys(("yaml", "yml", "jsonl", "ipynb"), ("json",)),
+    **dict.fromkeys(("torch", "pt", "pth", "gguf"), ("safetensors",)),
+    **dict.fromkeys(("numpy", "mat", "h5", "hdf5", "pickle", "pkl"), ("npz",)),
+    **dict.fromkeys(("about", "define", "derive", "describe", "how", "info", "man", "what", "why"), ("explain",)),
+    **dict.fromkeys(("autograd", "backprop", "backpropagation", "backward", "differentiate"), ("grad",)),
+    **dict.fromkeys(("correct", "verify"), ("check",)),
+    **dict.fromkeys(("diff",), ("compare",)),
+    **dict.fromkeys(("autograde", "mark", "marks", "score"), ("grade",)),
+    **dict.fromkeys(("exam", "exercise", "exercises", "homework", "worksheet"), ("quiz",)),
+    **dict.fromkeys(("drill", "learn", "train", "tutor"), ("practice",)),
+    **dict.fromkeys(("errors", "misconceptions", "pitfalls"), ("mistakes",)),
+    **dict.fromkeys(("demo", "example", "examples"), ("sample",)),
+    **dict.fromkeys(("all", "calculations", "commands", "ls"), ("list",)),
+    **dict.fromkeys(("answer", "solution"), ("check",)),
+    **dict.fromkeys(("bfloat16", "float16", "float32", "float64"), ("dtype",)),
+    **dict.fromkeys(("class", "count", "students", "variants", "versions"), ("roster",)),
+    **dict.fromkeys(("config", "summary"), ("info",)),
+    **dict.fromkeys(("decimals", "places"), ("digits",)),
+    **dict.fromkeys(("difficulty", "easy", "hard"), ("level",)),
+    **dict.fromkeys(("layer", "layers", "step", "steps"), ("show",)),
+    **dict.fromkeys(("max-new-tokens", "max-tokens"), ("generate",)),
+    **dict.fromkeys(("n-heads", "nhead", "num-heads"), ("heads",)),
+    "precision": ("digits", "dtype"),
+    "verbose": ("all",),
 }
-"""Types by their other names, of which a likeness would find the wrong one."""
+"""What types, formats, verbs and options are called elsewhere, of which a likeness would find the wrong one."""
+WHICH = {
+    **dict.fromkeys(_SHEETS, "which spreadsheets open"),
+    **dict.fromkeys(_PAPERS, "which browsers print and word processors open"),
+}
+"""Why the one that is there serves as well."""
 SHORTEST = 4
 """So many characters of a name tell that it is meant, whatever else it is like: `--temp`."""
 
@@ -134,7 +173,8 @@ def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[
     called = [name for name in ELSEWHERE.get(given, ()) if name in spelled]
     begun = sorted((name for name in spelled if len(given) >= SHORTEST and name.startswith(given)), key=len)
     found = called or begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=0.6)
-    return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}?" if found else ""
+    which = f", {WHICH[given]}" if called and given in WHICH else ""
+    return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}{which}?" if found else ""
 
 
 def both(words: Iterable[str], most: int | None = None) -> str:

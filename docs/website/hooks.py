@@ -48,8 +48,14 @@ WRITTEN = re.compile(r"^\$ attncalc [\w-]+ ([\w-]+)\.json -o \1\.html$", re.MULT
 LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 CODE = re.compile(r"<code>[^<]*</code>")
 OPTION = re.compile(r"--?\w[\w-]*")
+TYPED = re.compile(r'(?<=<span class="w"> </span>)--?\w[\w-]*')  # an option of a command in a block
 POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"
 """What a page may load: what stands beside it, on a server or in a folder."""
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """No page for what is not found: its links are those of a server's root, which this site need not lie in."""
+    return "" if template_name == "404.html" else output
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -104,8 +110,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Options in running text stay on a line: browsers would break `--fade` behind its two signs."""
-    return CODE.sub(lambda code: OPTION.sub(r'<span class="option">\g<0></span>', code[0]), html)
+    """Options stay on a line: browsers would break `--fade` behind one of its two signs."""
+    kept = r'<span class="option">\g<0></span>'
+    return TYPED.sub(kept, CODE.sub(lambda code: OPTION.sub(kept, code[0]), html))
 
 
 def _led(link: str, path: str) -> str:

@@ -221,7 +221,7 @@ def test_help_speaks_of_the_calculation_and_not_of_its_class() -> None:
 
 
 def test_there_is_none_for_what_is_no_calculation() -> None:
-    with pytest.raises(AttributeError, match="no calculation called 'atention'"):
+    with pytest.raises(AttributeError, match="no calculation called 'atention': did you mean attention"):
         ac.atention  # noqa: B018 (the look-up is what fails)
 
 

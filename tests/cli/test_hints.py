@@ -22,6 +22,7 @@ FOUND_IN_HINTS = {
     "ANSWER": "5",
     "NAME": "dot",
     "N": "3",
+    "TYPE": "float32",
     "MARK": ",",
     "NUMBER|inf": "3",
     "NUMBER|default|none": "2",
@@ -58,13 +59,18 @@ TWO_FAULTS = {
     "analogy cat dog cat --data words.csv": "both words of the table are inputs",
     "cosine -- -1,2 -x": "the file that is meant has a word among its numbers",
     "quiz sofmax": "a quiz needs a folder besides",
+    "grade problem.json --report Excel": "no sheet is named",
+    "quiz softmax --difficulty easy": "a quiz needs a folder besides",
+    "quiz softmax --students 30": "the class is a file, and no number",
+    "model . 1,2 --max-new-tokens 3": "the folder is no checkpoint",
+    "multihead --num-heads 2": "the operands are missing as well",
     "layernorm 1,2,3 --epsilon 1": "the second guess takes no value",
     "complexity --kv-heads 6 --heads 9 --d-model 9": "the width is not divisible by the new number either",
 }
 """Calls that are at fault in a second place, of which the hint that is followed says nothing."""
 
 COMMAND = re.compile(r"attncalc ((?:[^,;:… ]|,(?! )| (?!or attncalc))+)")
-MEANT = re.compile(r"^(?:did you mean|write) ([^ ]+(?:(?:, | or )[^ ]+)*)\??$")
+MEANT = re.compile(r"^(?:did you mean|write) ([^ ]+(?:(?:, | or )[^ ]+)*?)(?:, which .*)?\??$")
 OPTION = re.compile(r"(?:^|; |\? |write )(--[a-z-]+) ([^ ,;]+)")
 WORDS_AFTER = re.compile(r"takes|overrule|is|or|and")  # of an option that is named without a value
 FAULTY = re.compile(r"\"([^\"]+)\"|'([^']+)'|(?:option|command) (-\S+)")
