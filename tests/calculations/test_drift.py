@@ -11,7 +11,7 @@ from calculations.cases import EXPECTED
 from calculations.test_registry import CASES
 from calculations.trial import Case
 from numpy.typing import NDArray
-from readback.arithmetic import real, spelled
+from readback.arithmetic import comes_to, spelled
 
 from attncalc.calculations import attention, attention_options, distances, load, probability
 from attncalc.common.errors import ShapeError
@@ -129,7 +129,7 @@ def comes_out(trace: Trace, name: str, at: tuple[int, ...]) -> None:
     """The arithmetic of a changed entry is that of its changed value."""
     value, shown = trace[name][at], line(trace, name, at)
     if np.isfinite(value) and "…" not in shown:
-        assert real(shown) == pytest.approx(float(value), rel=1e-9, abs=1e-12)
+        assert comes_to(shown, float(value))
 
 
 TWO = {"q": [[1.0, 0, 1], [0, 1, 1]], "k": [[1.0, 1, 0], [1, 0, 1]], "v": [[2.0, 0, 1], [1, 1, 0]]}
