@@ -497,6 +497,22 @@ CALLS = {
         '--scale must be a number, default or none, not "big"',
         "",
     ),
+    "optimizer --adam": (
+        "attncalc optimizer has no option --adam",
+        "did you mean --kind adam?",
+    ),
+    "attention q.json k.json v.json --half": (
+        "attncalc attention has no option --half",
+        "did you mean --rope-layout half?",
+    ),
+    "softmax 50% 50%": (
+        "softmax takes 1 operand (x), but 2 words were given",
+        'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
+    ),
+    "quiz softmax --roster 30": (
+        "a roster is a file, not a number of students: 30",
+        "its first line is the word student, and a name stands in each of the others",
+    ),
     "attention q.json k.json v.json --window 0": (
         "--window must be at least 1, not 0",
         "without --window there is none",

@@ -214,6 +214,8 @@ class Words:
             mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
         if word in INSTEAD and not same:
             mend = INSTEAD[word]
+        elif not same and (option := self._taking(word)):
+            mend = f"did you mean {flag(option)} {word}?"
         elif word in DERIVATIVES:
             mend = f"it goes before the name: attncalc {word} {self.command.rpartition(' ')[2]} …"
         if "--size" in self.known and (size := _size(word, words)):
@@ -226,6 +228,12 @@ class Words:
             f"{self.command} has no option {visible(name, 80)}",
             hint=mend or elsewhere or f"{self.command} --help lists its options",
         )
+
+    def _taking(self, word: str) -> str:
+        """The option of the calculation that is asked for which takes such a word: `--kind adam` for `--adam`."""
+        name = self.command.rpartition(" ")[2]
+        options = load(name).options if name in TABLE else ()
+        return next((option.name for option in options if word in option.choices), "")
 
     def _neighbours(self, word: str) -> list[str]:
         """Calculations of the same family with an option of that name."""

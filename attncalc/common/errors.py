@@ -144,6 +144,7 @@ ELSEWHERE = {
     **dict.fromkeys(("bfloat16", "float16", "float32", "float64"), ("dtype",)),
     **dict.fromkeys(("class", "count", "students", "variants", "versions"), ("roster",)),
     **dict.fromkeys(("config", "summary"), ("info",)),
+    **dict.fromkeys(("lang", "language", "locale"), ("texts",)),
     **dict.fromkeys(("decimals", "places"), ("digits",)),
     **dict.fromkeys(("difficulty", "easy", "hard"), ("level",)),
     **dict.fromkeys(("layer", "layers", "step", "steps"), ("show",)),

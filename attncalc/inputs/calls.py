@@ -378,7 +378,7 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
         mend = f"attncalc {name} {named}" if len(needed) == many else f"attncalc {name} --help lists what it takes"
         return InputError(f"{name} takes no operands by position, but {given}", hint=mend)
     taken = f"{amount(len(places), 'operand')} ({both(o.name for o in places)})"
-    numeric = sum(looks_numeric(word) for word in positional)
+    numeric = sum(looks_numeric(word.rstrip("%")) for word in positional)
     return InputError(
         f"{name} takes {taken}, but {given}",
         hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from attncalc.common.errors import InputError, both, near, quoted, visible
-from attncalc.common.system import NamedTuple, shown
+from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
 from attncalc.homework.reading.headings import students_in
 from attncalc.homework.reading.names import alike
@@ -64,6 +64,9 @@ def headed(path: str) -> Headed:
 
 def roster(path: str) -> list[str]:
     """The students of a roster, in its order, by the columns that a class list has for them."""
+    if path.isdecimal() and not is_file(path):
+        hint = "its first line is the word student, and a name stands in each of the others"
+        raise InputError(f"a roster is a file, not a number of students: {path}", hint=hint)
     found = headed(path)
     columns = students_in(found.head) or [found.column("student")]
     lines: dict[str, int] = {}
