@@ -290,7 +290,7 @@ def gradients(
             raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
         if front or not _may_lack_axes(gradient, node):
             gradient = spread(gradient, front + node.axes)
-        owner = named.get(node, whose.get(node))
+        owner = node if node.op == "step" else named.get(node, whose.get(node))
         whose.update((source, owner) for source in node.sources if owner is not None)
         vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):

@@ -202,6 +202,10 @@ class TestEachGradient:
         keys = [step.key for step in gradients(name, case).steps]
         assert sorted(keys) == sorted(set(keys))
 
+    def test_comes_from_one_value_alone(self, name: str, case: Case) -> None:
+        """What a result hands on unchanged goes into the result, and not beside it into the loss."""
+        assert len({value for value, into, _ in solver.edges(gradients(name, case)) if not into}) == 1
+
     def test_explains_every_step(self, name: str, case: Case) -> None:
         found = gradients(name, case)
         assert any(step.gradient_of for step in found.steps)
