@@ -14,6 +14,7 @@ from conftest import Run
 from homework.test_model_dumps import continued, marker_of
 
 import attncalc as ac
+from attncalc.evaluate.precisions import held
 from attncalc.homework.reading.sheets import from_python
 
 
@@ -88,6 +89,25 @@ def test_a_fault_of_a_state_is_named_and_placed(fault: str, layer: int) -> None:
     )
     at = f"layer {layer}/residual1"
     assert (marked.first_wrong, marked[at].mistake) == (at, fault)
+
+
+@pytest.mark.parametrize("stored", ["bfloat16", "float16"])
+@pytest.mark.parametrize("fault", [None, "ssm-no-skip"])
+def test_what_is_kept_in_float32_has_the_noise_of_what_goes_into_it(stored: str, fault: str | None) -> None:
+    """Mamba's residual stream is in float32 whatever the rest is in, and so is what its last norm makes of that."""
+    t, right = computed("mamba", dtype=stored), computed("mamba")
+    parts = {f"layer {i}/ssm/output": t[f"layer {i}/ssm/output"] for i in range(2)}
+    if fault:
+        at = Within(t, 1)
+        lost = at.weight("skip") * at("x") * at("gate_activated")
+        parts["layer 1/ssm/output"] = held(parts["layer 1/ssm/output"] - lost @ at.weight("wo"), stored)
+    stream = np.cumsum([t["embedding/output"], *parts.values()], axis=0)[1:]
+    last = (
+        stream[-1] / np.sqrt((stream[-1] ** 2).mean(-1, keepdims=True) + 1e-5) * right.inputs["final norm/gamma"].value
+    )
+    dump = parts | {"layer 0/residual1": stream[0], "layer 1/residual1": stream[1], "final norm/output": last}
+    marked = marker_of("mamba").mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
+    assert marked.first_wrong == (fault and "layer 1/ssm/output")
 
 
 def test_modules_of_a_state_are_known_by_their_names() -> None:

@@ -43,8 +43,23 @@ def in_part_of_float32(key: Key, step: StepKey, answer: Answer, right: Array) ->
     return narrower if fits(narrower, right).all() else answer
 
 
-def judged_as(stored: str) -> str:
-    """As which type an answer was judged, where nobody had said it."""
+def after_narrow(answer: Answer, rounded: str) -> Answer:
+    """An array in float32, with the noise of the narrow type that arrays before it are in.
+
+    A model in bfloat16 may keep its residual stream in float32, as Mamba does: what goes into it is rounded.
+    """
+    return replace(answer.as_stored(rounded), said=False, inferred=True)
+
+
+def coarser(one: str, other: str) -> str:
+    """The type of more noise."""
+    return max(one, other, key=lambda name: NOISE.get(name, 0))
+
+
+def judged_as(stored: str, own: str) -> str:
+    """As which type an answer was judged, where nobody had said it; `own` is that of its numbers."""
+    if own == "float32" != stored:
+        return f"judged with {stored}'s noise, as arrays before it are in {stored}: --dtype says otherwise"
     if stored == "float32":
         return (
             "right but for float32's noise: parts of it were worked out in float32, as norms and softmax often are, "

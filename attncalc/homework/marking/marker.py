@@ -195,6 +195,7 @@ class _Sheet:
         self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
         self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
+        self.rounded = ""  # the narrow type of arrays so far, which what comes after them has the noise of
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
             if step in answers:
@@ -218,11 +219,18 @@ class _Sheet:
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
+        stored = answer.stored
+        if self.rounded and stored == "float32" and not answer.said:
+            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
+
+            answer = noise.after_narrow(answer, self.rounded)
         narrow = answer.stored in NARROW
         if narrow or (self.of_wide and not answer.said and (answer.stored == "float64" or answer.used > MOST_DECIMALS)):
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
             answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
+            if answer.inferred and answer.stored in NARROW:
+                self.rounded = noise.coarser(self.rounded, answer.stored)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         whole = laid_out(self.key, answer, step, expected)
@@ -246,7 +254,7 @@ class _Sheet:
         if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
             from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
 
-            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored)))))
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored, stored)))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
