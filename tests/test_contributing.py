@@ -43,7 +43,6 @@ RECIPES: dict[str, dict[str, str]] = {
 }
 """Recipe → what its commands print, by how they begin."""
 
-
 NEW = ("mse", "bell", "dot", "org")
 """The rows of the tests' tables that hold what they add, or what that is added to."""
 

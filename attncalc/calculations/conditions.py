@@ -17,6 +17,7 @@ LEAST_SLACK = 1e-6  # what single precision leaves of a sum
 MOST_SLACK = 0.02
 HALF_PRECISIONS = (8, 11)  # significant bits of bfloat16 and float16
 FIRST = 3  # a warning names so many entries
+FIRST_ROWS = 100  # so many tell how the entries of all were rounded
 
 
 def spot(at: Array) -> str:
@@ -116,7 +117,10 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
 
 
 def not_all_masked(name: str) -> Check:
-    """A check that no row of scores (along the axis that the options name, else the last one) is −∞ throughout."""
+    """A check that no row of scores (along the axis of the options, else the last one) is −∞ throughout.
+
+    Scores that look like probabilities are remarked upon as well.
+    """
 
     def check(values: Mapping[str, Any]) -> None:
         taken_as_scores(name)(values)
@@ -134,7 +138,7 @@ def not_all_masked(name: str) -> Check:
 
 
 def taken_as_scores(*names: str) -> Check:
-    """A check that refuses nothing, and says of operands that should be scores that they look like probabilities."""
+    """A check that only remarks: these operands look like probabilities, and scores are asked for."""
 
     def check(values: Mapping[str, Any]) -> None:
         mend = "their logarithms are scores that give them back"
@@ -150,7 +154,8 @@ def taken_as_scores(*names: str) -> Check:
 def _are_shares(value: Array, axis: int) -> bool:
     """Whether the entries are shares that sum to 1 along an axis, as scores hardly ever do by themselves.
 
-    Whole numbers are no shares: a row of scores may well be one 1 among 0s.
+    Whole numbers are no shares: a row of scores may well be one 1 among 0s. Of many rows the first ones tell how their
+    entries were rounded.
     """
     p = numbers(value)
     if p is None or not -p.ndim <= axis < p.ndim or p.shape[axis] < 2 or not ((p >= 0) & (p <= 1)).all():
@@ -158,7 +163,7 @@ def _are_shares(value: Array, axis: int) -> bool:
     rows = np.moveaxis(p, axis, -1).reshape(-1, p.shape[axis])
     off = np.abs(rows.sum(axis=-1) - 1)
     return bool((off <= MOST_SLACK).all() and (p % 1).any()) and all(
-        off[i] <= max(LEAST_SLACK, _slack(row)) for i, row in enumerate(rows)
+        off[i] <= max(LEAST_SLACK, _slack(row)) for i, row in enumerate(rows[:FIRST_ROWS])
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from rows import rows
 
 import attncalc as ac
-from attncalc.calculations import TABLE, load
+from attncalc.calculations import TABLE, conditions, load
 
 SHARES = {1: np.array([0.7, 0.2, 0.1]), 2: np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.25, 0.5, 0.25]])}
 BESIDE: dict[str, dict[str, Any]] = {
@@ -65,3 +66,15 @@ def test_what_is_looked_at_is_the_axis_that_is_shared_out() -> None:
     columns = SHARES[2].T
     assert remarked("softmax", "x", columns, axis=0)
     assert not remarked("softmax", "x", columns)
+
+
+def test_many_rows_are_not_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+
+    def counted(row: Any) -> float:
+        read.append(row)
+        return 0.0
+
+    monkeypatch.setattr(conditions, "_slack", counted)
+    assert conditions._are_shares(np.full((5000, 2), 0.5), -1)
+    assert 0 < len(read) <= conditions.FIRST_ROWS

@@ -40,8 +40,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("make", [ThreadPoolExecutor, pytest.param(ProcessPoolExecutor, marks=pytest.mark.thorough)])
 @pytest.mark.thorough
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_an_executor_marks_as_the_call_itself_does(home: Path, make: type[ThreadPoolExecutor]) -> None:
     alone = ac.grade(T, home).report("json")
     with make(2) as executor:

@@ -220,14 +220,12 @@ class _Sheet:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
         stored = answer.stored
-        if self.rounded and stored == "float32" and not answer.said:
+        in_stream = bool(self.rounded) and stored == "float32" and not answer.said
+        narrow = in_stream or stored in NARROW
+        if narrow or (self.of_wide and not answer.said and (stored == "float64" or answer.used > MOST_DECIMALS)):
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
-            answer = noise.after_narrow(answer, self.rounded)
-        narrow = answer.stored in NARROW
-        if narrow or (self.of_wide and not answer.said and (answer.stored == "float64" or answer.used > MOST_DECIMALS)):
-            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
-
+            answer = noise.after_narrow(answer, self.rounded) if in_stream else answer
             answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
             if answer.inferred and answer.stored in NARROW:
                 self.rounded = noise.coarser(self.rounded, answer.stored)
