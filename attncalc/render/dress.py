@@ -163,6 +163,8 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc :is(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
   background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
 }
+.attncalc td.covered:not(.at, [class*="lit"]) { background: none; }
+.attncalc.predicting :is(.worked, .chain, .picture, .scale, .remark, .alarm) { display: none; }
 .attncalc .scale { font-size: .85rem; }
 .attncalc .picture { margin: 1.5rem 0; }
 .attncalc svg { display: block; max-width: 100%; height: auto; font-size: 13px; }

@@ -296,8 +296,9 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
 def _outcome(steps: Sequence[Part], layout: Layout) -> str:
     """`29 steps → output 4×4`: what a part that is folded comes to."""
     last = steps[-1].one(Table)
-    size = "×".join(map(str, last.shape)) if prod(last.shape) > 1 else f"= {number(last, layout.view)}"
-    return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} {size}"), "sizes")
+    single = element("span", text(f"= {number(last, layout.view)}"), "chain") if prod(last.shape) == 1 else ""
+    size = single or "×".join(map(str, last.shape))
+    return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} ") + size, "sizes")
 
 
 def _is_backward(step: Part) -> bool:

@@ -116,7 +116,8 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
         return
     if not table.shape:
         *links, value = lines[0].links if lines else (number(table, layout.view),)
-        yield single(table, text(" = ".join((table.name, *links, ""))), "strong", value, layout)
+        worked = element("span", text("".join(f"{link} = " for link in links)), "chain") if links else ""
+        yield single(table, text(f"{table.name} = ") + worked, "strong", value, layout)
         return
     if lines:
         yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in lines), "worked")

@@ -7,16 +7,19 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from html import unescape
+from contextlib import suppress
+from functools import cache
+from html import escape, unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from solved import page_in
-from test_samples import posed
+from test_samples import PROBLEMS, posed
 
 import attncalc as ac
+from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Given, Remark
 from attncalc.render import View
 from attncalc.solve.problem import Backward
@@ -103,6 +106,43 @@ def trying(page: str, test: str) -> str:
     page, changed = POLICY.subn("", page)
     assert changed == 1
     return page.replace("</head>", f"<script>{REPORT.replace('TEST', test)}</script></head>")
+
+
+GROUP = 20
+"""Samples whose pages are opened at once: a browser takes longer to start than to open one."""
+FRAMED = """<!DOCTYPE html><title>t</title>
+<style>iframe { display: block; border: 0; width: WIDTHpx; height: 900px; }</style>FRAMES
+<script>addEventListener("load", () => {
+  const found = {};
+  for (const frame of document.querySelectorAll("iframe")) {
+    const page = frame.contentDocument, window = frame.contentWindow;
+    const of = selector => [...page.querySelectorAll(selector)];
+    found[frame.name] = (() => { TEST })();
+  }
+  const report = document.createElement("pre");
+  report.id = "report";
+  report.textContent = JSON.stringify(found);
+  document.body.append(report);
+});</script>"""
+
+
+def framed(pages: dict[str, str], test: str, width: int) -> str:
+    """Several pages as they are, side by side in one that tries each of them out."""
+    frames = "".join(f'<iframe name="{name}" srcdoc="{escape(page)}"></iframe>' for name, page in pages.items())
+    return FRAMED.replace("WIDTH", str(width)).replace("TEST", test).replace("FRAMES", frames)
+
+
+@cache
+def sampled(first: int) -> dict[str, str]:
+    """The pages of a group of samples, forward and backward."""
+    pages = {}
+    for name in PROBLEMS[first : first + GROUP]:
+        problem = posed(name)
+        for backward in [problem.backward] if problem.backward else [None, Backward()]:
+            with suppress(AttncalcError):  # not every one has a gradient
+                trace = solve(problem._replace(backward=backward))
+                pages[f"grad {name}" if backward else name] = page_in("html", trace)
+    return pages
 
 
 ATTENTION = page_in(
@@ -214,6 +254,34 @@ def test_a_link_opens_what_is_around_it_and_a_value_can_be_predicted(look: Look)
     assert found["wrong"].startswith("You said 3; it is 2. scores[1,1] = ")
     assert found["right"].startswith("You said 1; it is 1, right. scores[0,0] = ")
     assert found["left"] == ""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+def test_nothing_on_the_page_gives_away_what_is_to_be_predicted(look: Look, first: int) -> None:
+    test = r"""
+    const worked = of(".step td, .step strong").map(cell => cell.textContent);
+    const values = new Set(worked.filter(said => /\d.?\d\d/.test(said)));
+    for (const cell of of(".operands td, .operands .value span, th")) values.delete(cell.textContent);
+    of("details").forEach(part => part.open = true);
+    of(".predict").forEach(button => button.click());
+    const is_shaded = cell => {
+      const { backgroundImage, backgroundColor } = window.getComputedStyle(cell);
+      return backgroundImage !== "none" || !backgroundColor.endsWith(" 0)");
+    };
+    const texts = page.createTreeWalker(page.querySelector("main"), NodeFilter.SHOW_TEXT), told = [];
+    while (texts.nextNode()) {
+      const { data, parentElement: around } = texts.currentNode;
+      if (around.checkVisibility() && !around.closest(".panel, annotation"))
+        told.push(...(data.match(/[-−]?\d[\d.]*/g) ?? []).filter(said => values.has(said)));
+    }
+    told.push(...of("[title], [aria-label]").flatMap(part => [part.title, part.ariaLabel]).filter(said => values.has(said)));
+    return { told, shaded: of("td.covered").filter(is_shaded).length, values: values.size };
+    """
+    found = look(framed(sampled(first), test, 1440)).found
+    assert set(found) == set(sampled(first))
+    assert {name: said for name, said in found.items() if said["told"] or said["shaded"]} == {}
+    assert sum(said["values"] for said in found.values()) > 100
 
 
 @pytest.mark.thorough
