@@ -1,5 +1,7 @@
 """The style sheet of the HTML page, as text: a page fetches nothing."""
 
+from attncalc.render.html_values import WIDTHS
+
 STYLE = """
 .attncalc { color: var(--ink); line-height: 1.5; text-align: left; }
 .attncalc h1, .attncalc h2, .attncalc h3, .attncalc h4 { line-height: 1.25; font-weight: 600; color: inherit; }
@@ -28,6 +30,11 @@ STYLE = """
 .attncalc math {
   font-size: 1.12em; font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "STIX Math", math;
 }
+.attncalc math.long, .attncalc .long > semantics, .attncalc .long > semantics > mrow { display: inline; }
+.attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow { display: inline math; padding-block: .1em; }
+.attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; }
+.attncalc .formula:has(math.long) { padding-left: 1.6em; text-indent: -1.6em; }
+.attncalc .formula > *, .attncalc math.long * { text-indent: 0; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
@@ -79,6 +86,11 @@ SHADES = "".join(
     for level in range(1, 10)
 )
 """Of shares, of what is above 0, and of what is below."""
+
+PAPER = "".join(
+    f"  .attncalc .w{width} > table {{ font-size: min(.95rem, calc(100cqi / {width})); }}\n" for width in WIDTHS
+)
+"""Of tables that are wider than paper."""
 
 COLOURS = ("#2f7fc4", "#d4691e", "#1d9a78", "#b0619b", "#b98a12", "#7a8794")
 LINES = "".join(
@@ -233,6 +245,18 @@ main.attncalc { --ground: var(--paper); }
   .attncalc :is(h1, h2, h3, caption, summary, .formula, .why) { break-after: avoid; }
   .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }
   .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
+  .attncalc .scroll, .attncalc .formula { overflow: visible; }
+  .attncalc math.wide { font-size: .8em; }
+  .attncalc :is(figure, .operands > div):has(.broad, .folded) { width: 100%; }
+  .attncalc .broad { container-type: inline-size; }
+  .attncalc .broad :is(td, th, caption) { padding: .2em .45em; font-size: inherit; }
+  .attncalc .folded > table, .attncalc .folded :is(thead, tbody) { display: block; font-size: .6rem; }
+  .attncalc .folded tr { display: flex; flex-wrap: wrap; border-bottom: 1px solid var(--line); }
+  .attncalc .folded :is(td, th) { width: 6em; box-sizing: border-box; padding: .1em; white-space: normal; }
+  .attncalc .folded :is(td, th) { overflow-wrap: anywhere; border: 0; }
+"""
+    + PAPER
+    + """
   .attncalc details::details-content { content-visibility: visible; display: block; }
   .attncalc summary, .attncalc .contents summary { list-style: none; }
   .attncalc td, .attncalc .swatch { print-color-adjust: exact; }

@@ -18,6 +18,7 @@ from attncalc.render import View
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
 from attncalc.render.html_values import (
     DEEPEST,
+    LABEL,
     Block,
     Layout,
     Link,
@@ -27,6 +28,7 @@ from attncalc.render.html_values import (
     below,
     element,
     named,
+    on_paper,
     single,
     swatches,
     text,
@@ -410,7 +412,8 @@ def _map(block: Map, layout: Layout) -> str:
     rows = [above, names] if any(parts) else [names]
     head = element("thead", "".join(element("tr", f"<td></td>{row}") for row in rows))
     drawn = element("table", element("caption", text(block.caption)) + head + element("tbody", "".join(body)), "map")
-    return element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=block.caption)
+    kind = f"{on_paper(2.4 * len(block.names) + LABEL)} wide scroll".strip()
+    return element("div", drawn, kind, tabindex="0", role="region", aria_label=block.caption)
 
 
 def _legend() -> str:

@@ -275,7 +275,8 @@ def test_nothing_on_the_page_gives_away_what_is_to_be_predicted(look: Look, firs
       if (around.checkVisibility() && !around.closest(".panel, annotation"))
         told.push(...(data.match(/[-−]?\d[\d.]*/g) ?? []).filter(said => values.has(said)));
     }
-    told.push(...of("[title], [aria-label]").flatMap(part => [part.title, part.ariaLabel]).filter(said => values.has(said)));
+    const labels = of("[title], [aria-label]").flatMap(part => [part.title, part.ariaLabel]);
+    told.push(...labels.filter(said => values.has(said)));
     return { told, shaded: of("td.covered").filter(is_shaded).length, values: values.size };
     """
     found = look(framed(sampled(first), test, 1440)).found
@@ -289,6 +290,40 @@ def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
     page = page_in("html", ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
     found = look(trying(page, """found.stops = document.querySelectorAll('.result td[tabindex="0"]').length;""")).found
     assert found["stops"] == 3
+
+
+def cut_on_paper(look: Look, pages: dict[str, str]) -> dict[str, list[str]]:
+    """What the edge of A4 would cut, by the pages on which it is: as wide as that, with the style of paper."""
+    test = """
+    of("details").forEach(part => part.open = true);
+    const inside = ".unseen, .panel, svg, math";
+    const is_cut = part => part.getClientRects().length && !part.closest(inside) &&
+      (part.scrollWidth > part.clientWidth + 1 && part.matches(".scroll, .formula, figure, section, p, li") ||
+        part.getBoundingClientRect().right > window.innerWidth + 1);
+    return of("main *").filter(is_cut).map(part => `${part.closest("[id]")?.id}: ${part.tagName} ${part.className}`);
+    """
+    printed = {name: POLICY.sub("", page).replace("@media print", "@media all") for name, page in pages.items()}
+    found = look(framed(printed, test, 718)).found
+    assert set(found) == set(pages)
+    return {name: cut for name, cut in found.items() if cut}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+def test_the_edge_of_paper_cuts_nothing(look: Look, first: int) -> None:
+    assert cut_on_paper(look, sampled(first)) == {}
+
+
+@pytest.mark.thorough
+def test_the_edge_of_paper_cuts_no_table_however_wide_it_is(look: Look) -> None:
+    words = ["unexceptionally", "so", "incomprehensible"] * 30
+    pages = {}
+    for size in (9, 13, 17, 40, 90):
+        trace = ac.softmax(np.arange(2.0 * size).reshape(2, size) * -1e3)
+        named = trace._replace(steps=tuple(step._replace(labels={"n": tuple(words[:size])}) for step in trace.steps))
+        pages[f"{size} numbers"] = page_in("html", trace, View(everything=True))
+        pages[f"{size} words"] = page_in("html", named, View(everything=True))
+    assert cut_on_paper(look, pages) == {}
 
 
 @pytest.mark.skipif(not PDFTOTEXT, reason="needs pdftotext")

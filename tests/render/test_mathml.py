@@ -109,3 +109,35 @@ def test_every_formula_of_every_calculation(tried: Tried) -> None:
             assert set(re.findall(r"\\([A-Za-z]+|.)", latex)) <= known, f"teach mathml.py the commands of {latex}"
             words = "".join(parsed(latex)[0][0].itertext()).replace("\u00a0", " ")
             assert all(word in words for word in re.findall(r"\\text\{([^{}]*)\}", latex))
+
+
+LONG = " + ".join([r"\text{aaaaaaaa}"] * 4)
+ROWS = ["aaaaaaaa", *["+aaaaaaaa"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("latex", "rows"),
+    [
+        pytest.param("a = b + c", [], id="a short one stays whole"),
+        pytest.param(f"-a = {LONG}", ["−a", "=aaaaaaaa", *ROWS[1:]], id="before = and each +"),
+        pytest.param(rf"a = \left({LONG}\right)^2", ["a", f"=({''.join(ROWS)})2"], id="short brackets stay whole"),
+        pytest.param(
+            rf"a = \left[{LONG}; {LONG}\right]^\top",
+            ["a", "=[aaaaaaaa", *ROWS[1:3], "+aaaaaaaa;", *ROWS[:3], "+aaaaaaaa]⊤"],
+            id="within long brackets too",
+        ),
+        pytest.param(rf"a = \frac{{{LONG}}}{{{LONG}}}", ["a", "=" + "".join(ROWS * 2)], id="a fraction is not cut"),
+        pytest.param(
+            r"\text{aaaaaaaaaaaa}_{n=0} \cdot f(-b, -\text{aaaaaaaaaaaa}) - d",
+            ["aaaaaaaaaaaan=0", "·f(−b,−aaaaaaaaaaaa)", "−d"],
+            id="no sign that leads, no argument, nothing below",
+        ),
+    ],
+)
+def test_a_long_formula_is_cut_where_a_line_may_end(latex: str, rows: list[str]) -> None:
+    root = ET.fromstring(mathml(latex))  # noqa: S314 - ours
+    parts = [each for part in root[0][0] for each in (part if part.get("class") == "long" else [part])]
+    found = ["".join(part.itertext()).translate({0x2061: None, 0x2062: None}) for part in parts]
+    assert (found if "long" in root.get("class", "") else []) == rows
+    for part in parts[1:] if rows else []:  # a sign that begins a line stands between operands
+        assert part[0].get("form") == ("infix" if part[0].tag == "mo" else None)
