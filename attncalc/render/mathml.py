@@ -77,6 +77,7 @@ Tokens = deque[str]
 BREAKS = frozenset("=+−·⊙⊗×≤≥<>∧∨≈→")  # a line may end before these, between operands
 SEPARATORS = frozenset(",;")  # and behind these
 OPENING, CLOSING = frozenset("([{⌊⌈"), frozenset(")]}⌋⌉")
+BARS = frozenset("|‖")
 LONG, LONG_PART = 24, 60  # letters and signs from which on a formula, and a part of one, may take several lines
 
 
@@ -120,14 +121,16 @@ def _size(xml: str) -> int:
 def _parts(atoms: Iterable[Atom], depth: int = 0) -> list[list[str]]:
     """A row cut where a line may end; a long part of it is itself cut, within its brackets."""
     parts: list[tuple[str, list[str]]] = [("", [""])]
-    before, is_behind = Atom("", "operator"), False
+    before, is_behind, in_bars = Atom("", "operator"), False, False
     for atom in atoms:
-        has_left = before.kind == "operand" or before.sign in CLOSING
+        has_left = before.kind == "operand" or before.sign in CLOSING or (before.sign in BARS and not in_bars)
         is_word = atom.kind == "operator" and atom.xml.startswith("<mtext>")
         leads = has_left and (is_word or atom.sign in BREAKS)
         leads &= not depth or not (is_word or atom.sign == "=")  # `0 for n=1` in brackets stays whole
+        in_bars ^= atom.sign in BARS
+        leads &= not in_bars
         xml = atom.xml.replace("<mo>", '<mo form="infix">', 1) if leads else atom.xml
-        if leads or (is_behind and not atom.xml.startswith("<mspace")):
+        if leads or (is_behind and not in_bars and not atom.xml.startswith("<mspace")):
             parts += [] if depth else [("", [""])]
             parts[-1][1].extend([""] if depth else [])
         is_behind = atom.sign in SEPARATORS or (is_behind and atom.xml.startswith("<mspace"))

@@ -126,6 +126,11 @@ ROWS = ["aaaaaaaa", *["+aaaaaaaa"] * 3]
             ["a", "=[aaaaaaaa", *ROWS[1:3], "+aaaaaaaa;", *ROWS[:3], "+aaaaaaaa]⊤"],
             id="within long brackets too",
         ),
+        pytest.param(
+            r"\lVert \text{aaaaaaaa} + \text{aaaaaaaa}\rVert = |\text{aaaaaaaa} - b| + 1",
+            ["‖aaaaaaaa+aaaaaaaa‖", "=|aaaaaaaa−b|", "+1"],
+            id="a norm is not cut",
+        ),
         pytest.param(rf"a = \frac{{{LONG}}}{{{LONG}}}", ["a", "=" + "".join(ROWS * 2)], id="a fraction is not cut"),
         pytest.param(
             r"\text{aaaaaaaaaaaa}_{n=0} \cdot f(-b, -\text{aaaaaaaaaaaa}) - d",
