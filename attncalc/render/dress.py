@@ -33,8 +33,8 @@ STYLE = """
 .attncalc math.long, .attncalc .long > semantics, .attncalc .long > semantics > mrow { display: inline; }
 .attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow { display: inline math; padding-block: .1em; }
 .attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; }
-.attncalc .formula:has(math.long) { padding-left: 1.6em; text-indent: -1.6em; }
-.attncalc .formula > *, .attncalc math.long * { text-indent: 0; }
+.attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
+.attncalc p.formula > *, .attncalc math * { text-indent: 0; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {

@@ -78,7 +78,8 @@ BREAKS = frozenset("=+−·⊙⊗×≤≥<>∧∨≈→")  # a line may end befo
 SEPARATORS = frozenset(",;")  # and behind these
 OPENING, CLOSING = frozenset("([{⌊⌈"), frozenset(")]}⌋⌉")
 BARS = frozenset("|‖")
-LONG, LONG_PART = 24, 60  # letters and signs from which on a formula, and a part of one, may take several lines
+LONG = 24  # letters and signs from which on a formula, and a part of one, may take several lines
+LONG_GROUP, UNEVEN = 32, 60  # and what stands in brackets, which is taller at one end than at the other
 
 
 class Atom(NamedTuple):
@@ -99,7 +100,7 @@ def mathml(latex: str) -> str:
     """
     atoms = _atoms(deque(TOKEN.findall(latex)))
     body, parts = "".join(atom.xml for atom in atoms), _parts(atoms)
-    kinds = ["wide"] if max(_size(row) for rows in parts for row in rows) > LONG_PART else []
+    kinds = ["wide"] if max(_size(row) for rows in parts for row in rows) > UNEVEN else []
     if len(parts) > 1 and _size(body) > LONG:
         body = "".join(map(_part, parts))
         kinds.append("long")
@@ -139,7 +140,7 @@ def _parts(atoms: Iterable[Atom], depth: int = 0) -> list[list[str]]:
         whole, rows = parts.pop()
         parts.append((whole + xml, [*rows[:-1], rows[-1] + first, *more]))
         before = atom
-    return [rows if _size(whole) > LONG_PART else [whole] for whole, rows in parts]
+    return [rows if _size(whole) > LONG else [whole] for whole, rows in parts]
 
 
 def _element(name: str, *inside: str) -> str:
@@ -257,7 +258,8 @@ def _brackets(tokens: Tokens) -> Atom:
     closing = _fence(tokens)
     whole = _element("mrow", opening, *(atom.xml for atom in inside), closing)
     rows = [row for part in _parts(inside, 1) for row in part]
-    if len(rows) == 1 or _size(whole) <= LONG_PART:
+    is_even = ("<mfrac" in rows[0]) == ("<mfrac" in rows[-1])
+    if len(rows) == 1 or _size(whole) <= (LONG_GROUP if is_even else UNEVEN):
         return Atom(whole)
     rows[0] = _element("mrow", opening.replace("<mo>", '<mo form="prefix">'), rows[0])
     rows[-1] = _element("mrow", rows[-1], closing.replace("<mo>", '<mo form="postfix">'))

@@ -383,7 +383,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     )
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
-    assert '(<span class="option">--sample</span> divides' in page_in("html", solve(posed("expectation")))
+    assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))
 
 
 @pytest.mark.thorough

@@ -120,7 +120,12 @@ ROWS = ["aaaaaaaa", *["+aaaaaaaa"] * 3]
     [
         pytest.param("a = b + c", [], id="a short one stays whole"),
         pytest.param(f"-a = {LONG}", ["−a", "=aaaaaaaa", *ROWS[1:]], id="before = and each +"),
-        pytest.param(rf"a = \left({LONG}\right)^2", ["a", f"=({''.join(ROWS)})2"], id="short brackets stay whole"),
+        pytest.param(
+            rf"a = \left({LONG[:51]}\right)^2", ["a", f"=({''.join(ROWS[:3])})2"], id="short brackets stay whole"
+        ),
+        pytest.param(
+            rf"a = \left({LONG} + \frac{{a}}{{b}}\right)", ["a", f"=({''.join(ROWS)}+ab)"], id="brackets are as tall"
+        ),
         pytest.param(
             rf"a = \left[{LONG}; {LONG}\right]^\top",
             ["a", "=[aaaaaaaa", *ROWS[1:3], "+aaaaaaaa;", *ROWS[:3], "+aaaaaaaa]⊤"],
