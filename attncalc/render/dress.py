@@ -122,14 +122,6 @@ html:has(.panel) { scroll-padding: 1rem 0 46vh; }
 main.attncalc:has(> .panel:not([hidden])) { padding-bottom: 50vh; }
 main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc [data-how] { cursor: default; scroll-margin: 5rem; }
-.attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
-.attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
-.attncalc .lit-1 { background: var(--lit-1); outline-style: dashed; outline-color: var(--edge-1); }
-.attncalc .lit-2 { background: var(--lit-2); outline-style: dotted; outline-color: var(--edge-2); }
-.attncalc .at, .attncalc .at:focus {
-  background: var(--accent); color: var(--paper); outline: 2px solid var(--accent); outline-offset: -2px;
-  border-radius: 3px;
-}
 .attncalc .pinned { box-shadow: 0 0 0 3px var(--accent); }
 .attncalc .panel {
   position: fixed; z-index: 2; left: 0; right: 0; bottom: 0; max-height: 45vh; overflow: auto; box-sizing: border-box;
@@ -168,14 +160,21 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc .link:hover, .attncalc .link:focus { opacity: 1; }
 .attncalc :target { scroll-margin-top: 1rem; }
 .attncalc td:target { outline: 3px solid var(--accent); }
-.attncalc .covered { color: var(--faint); cursor: pointer; font-weight: 400; }
 """
     + SHADES
     + """
-.attncalc :is(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
+.attncalc :where(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
   background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
 }
-.attncalc td.covered:not(.at, [class*="lit"]) { background: none; }
+.attncalc .covered { color: var(--faint); background: none; cursor: pointer; font-weight: 400; }
+.attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
+.attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
+.attncalc .lit-1 { background: var(--lit-1); outline-style: dashed; outline-color: var(--edge-1); }
+.attncalc .lit-2 { background: var(--lit-2); outline-style: dotted; outline-color: var(--edge-2); }
+.attncalc .at, .attncalc .at:focus {
+  background: var(--accent); color: var(--paper); outline: 2px solid var(--accent); outline-offset: -2px;
+  border-radius: 3px;
+}
 .attncalc.predicting :is(.worked, .chain, .picture, .scale, .remark, .alarm) { display: none; }
 .attncalc .scale { font-size: .85rem; }
 .attncalc .picture { margin: 1.5rem 0; }

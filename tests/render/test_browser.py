@@ -180,6 +180,33 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
 
 
 @pytest.mark.thorough
+def test_what_is_pointed_at_is_told_from_every_shade(look: Look) -> None:
+    """A number in the colour of paper is not seen on a light shade."""
+    trace = solve(posed("attention")._replace(backward=Backward()))
+    found = look(
+        trying(
+            page_in("html", trace),
+            """
+            const ground = of => `${getComputedStyle(of).backgroundImage} ${getComputedStyle(of).backgroundColor}`;
+            for (const kind of ["at", "lit-0", "covered"]) {
+              const cells = [...document.querySelectorAll(".step td:is([class^=h], [class^=p], [class^=m])")];
+              found.shades = new Set(cells.map(cell => cell.className)).size;
+              found[kind] = [...new Set(cells.map(cell => {
+                cell.classList.add(kind);
+                const seen = ground(cell);
+                cell.classList.remove(kind);
+                return seen;
+              }))];
+            }
+            """,
+        )
+    ).found
+    assert found["shades"] > 10
+    assert [len(found[kind]) for kind in ("at", "lit-0", "covered")] == [1, 1, 1]
+    assert len({*found["at"], *found["lit-0"], *found["covered"]}) == 3
+
+
+@pytest.mark.thorough
 def test_a_keyboard_reaches_every_entry(look: Look) -> None:
     found = look(
         trying(
