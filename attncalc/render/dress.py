@@ -35,6 +35,7 @@ STYLE = """
 .attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; }
 .attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
 .attncalc p.formula > *, .attncalc math * { text-indent: 0; }
+.attncalc p.formula > math { padding-block: .1em; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
