@@ -217,6 +217,7 @@ main.attncalc { --ground: var(--paper); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc summary { list-style-position: inside; }
+  .attncalc summary :is(h2, h3) { display: inline; }
   .attncalc .result { padding: .1rem .6rem 1rem; }
   .attncalc th, .attncalc td, .attncalc caption { padding-left: .45rem; padding-right: .45rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }

@@ -37,6 +37,12 @@ def inside(latex: str) -> str:
         pytest.param("Q", "<mi>Q</mi>", id="a letter"),
         pytest.param("12.5", "<mn>12.5</mn>", id="a number"),
         pytest.param("a - b", "<mi>a</mi><mo>−</mo><mi>b</mi>", id="an operator"),
+        pytest.param(
+            "(-b) - c = -d",
+            f'{BRACKET.format("(")}<mo form="prefix">−</mo><mi>b</mi>{BRACKET.format(")")}<mo>−</mo><mi>c</mi>'
+            '<mo>=</mo><mo form="prefix">−</mo><mi>d</mi>',
+            id="a minus in front of a number, and between two",
+        ),
         pytest.param("Q K", f"<mi>Q</mi>{TIMES}<mi>K</mi>", id="factors side by side"),
         pytest.param(r"Q K^\top", f"<mi>Q</mi>{TIMES}<msup><mi>K</mi><mi>⊤</mi></msup>", id="transposed"),
         pytest.param("d_{k}", "<msub><mi>d</mi><mrow><mi>k</mi></mrow></msub>", id="below"),
