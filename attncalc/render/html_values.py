@@ -33,6 +33,7 @@ WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard t
 DEEPEST = 9  # the number of the deepest shade
 WIDTHS = range(50, 101, 10)  # of tables on paper, in the size of their type
 LABEL, DIGITS, STREAMED = 16, 4, 9  # letters of the heading of a row, and of an entry that is not written yet
+WHOLE_NUMBER = r"−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
 WHOLE = 1e-5  # so little may a row of shares be off 1
 
 
@@ -72,8 +73,8 @@ def text(words: str) -> str:
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05 or before the power of |-3|²."""
-    return re.sub(r"[\d.]+e-\d+|\|[-−\d.]+\|[²^]", lambda number: element("span", number[0], "whole"), text(words))
+    """Arithmetic, in which no line ends within 1e-05 or −(-2, or before the power of |-3|²."""
+    return re.sub(WHOLE_NUMBER, lambda number: element("span", number[0], "whole"), text(words))
 
 
 def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
