@@ -27,6 +27,7 @@ from attncalc.render.html_values import (
     axis_names,
     below,
     element,
+    kept_whole,
     named,
     on_paper,
     single,
@@ -133,7 +134,7 @@ def _hash(text: str) -> str:
 def _sentence(words: str) -> str:
     """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
     lowered = re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1<sub>\2</sub>", text(words))
-    raised = re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
+    raised = kept_whole(re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered))
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 

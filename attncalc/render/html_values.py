@@ -74,7 +74,12 @@ def text(words: str) -> str:
 
 def whole_numbers(words: str) -> str:
     """Arithmetic, in which no line ends within 1e-05 or −(-2, or before the power of |-3|²."""
-    return re.sub(WHOLE_NUMBER, lambda number: element("span", number[0], "whole"), text(words))
+    return kept_whole(text(words))
+
+
+def kept_whole(written: str) -> str:
+    """Text that is written already, in which no line ends within a number."""
+    return re.sub(WHOLE_NUMBER, lambda number: element("span", number[0], "whole"), written)
 
 
 def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
