@@ -12,6 +12,7 @@ from homework.kernels import attention
 from homework.problems import problem
 from numpy.typing import NDArray
 
+import attncalc as ac
 from attncalc.evaluate.precisions import held
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
@@ -60,10 +61,10 @@ def biased(r: Callable[[Array], Array], slopes: Array) -> Array:
     return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
 
 
-def in_head(r: Callable[[Array], Array], mistake: str, *heads: int) -> Array:
-    """A causal kernel with a mistake in some heads alone."""
+def in_head(r: Callable[[Array], Array], mistake: str, *heads: int, items: slice = slice(None)) -> Array:
+    """A causal kernel with a mistake in some heads alone, or of some items of the batch."""
     found = attention(r, Q, K, V, causal=True)
-    found[:, heads] = attention(r, Q, K, V, causal=True, mistake=mistake)[:, heads]
+    found[items, heads] = attention(r, Q, K, V, causal=True, mistake=mistake)[items, heads]
     return found
 
 
@@ -112,6 +113,18 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
     ),
     "one head": (posed(causal=True), lambda r: in_head(r, "att-no-scale", 5), "att-no-scale", "in head 5 alone"),
     "two heads": (posed(causal=True), lambda r: in_head(r, "mask-offset", 2, 7), "mask-offset", "in heads 2, 7 alone"),
+    "one head of one item": (
+        posed(causal=True),
+        lambda r: in_head(r, "att-no-scale", 5, items=slice(1, 2)),
+        "att-no-scale",
+        "in head 5 of item 1 of the batch alone",
+    ),
+    "one item": (
+        posed(causal=True),
+        lambda r: in_head(r, "att-no-scale", *range(HEADS), items=slice(0, 1)),
+        "att-no-scale",
+        "in item 0 of the batch alone",
+    ),
 }
 
 
@@ -122,6 +135,21 @@ def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: st
     found = judged(given, kernel(partial(held, name=dtype)))
     assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
     assert told in found.finding.says
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_two_options_that_are_forgotten_are_named_together(dtype: str) -> None:
+    kernel = seen(partial(held, name=dtype), None)
+    found = judged(posed(causal=True, window=4, softcap=1.5), kernel)
+    assert {*found.finding.mistakes} == {"window-missing", "softcap-missing"}
+
+
+def test_two_options_that_are_forgotten_by_hand_are_named_together() -> None:
+    x = np.array([[0.5, 1], [2, 0.3], [1, 1.5], [0.2, 2]])
+    given = problem("attention", {"causal": True, "window": 2, "softcap": 1.5}, q=x, k=x, v=x)
+    answer = ac.attention(x, x, x, causal=True).result.round(4)
+    [marked] = Marker(Key(given)).mark(from_python(answer.tolist())).steps
+    assert {*marked.finding.mistakes} == {"window-missing", "softcap-missing"}
 
 
 RIGHT: dict[str, tuple[Problem, Callable[[Any], Array]]] = {

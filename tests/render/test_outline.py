@@ -268,7 +268,7 @@ def test_a_turn_that_is_left_out_is_told_to_who_asks_for_it() -> None:
     for ask in (lambda: trace["iteration 30/point"], lambda: shown(trace, View(show=("iteration 30/*",)))):
         with pytest.raises(AttncalcError) as told:
             ask()
-        assert told.value.hint == "iterations 6 to 44 are left out; --all keeps every one"
+        assert told.value.hint == "iterations 6 to 44 are left out; --all (in Python keep_all=True) keeps every one"
     with pytest.raises(AttncalcError) as told:
         trace.find("iteration 60/point")
     assert "left out" not in told.value.hint
