@@ -156,7 +156,7 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc .contents summary { list-style-position: inside; }
 .attncalc .contents details[open] { flex-basis: 100%; }
 .attncalc .contents ol ol { margin: .2rem 0 .5rem 1.2rem; }
-.attncalc .link { margin-left: .5rem; text-decoration: none; opacity: .45; }
+.attncalc .link { display: inline-block; margin-left: .5rem; text-decoration: none; opacity: .45; }
 .attncalc .link::before { content: "#"; }
 .attncalc .link:hover, .attncalc .link:focus { opacity: 1; }
 .attncalc :target { scroll-margin-top: 1rem; }
