@@ -69,9 +69,10 @@ class Line(NamedTuple):
 
     name: str
     at: Place
-    arithmetic: str  # "" where the entry is passed on, or given; else words, as `masked`, where no arithmetic gives it
+    arithmetic: str  # "" where the entry is passed on, or given
     links: tuple[str, ...]  # what stands behind the place, each after a sign of equality
     labels: tuple[str, ...] = ()  # of the place, where its axes have some
+    why: str = ""  # what stands behind the value: words, as `masked`, where no arithmetic gives it, or what decided
 
     @property
     def place(self) -> str:
@@ -81,7 +82,7 @@ class Line(NamedTuple):
     @property
     def value(self) -> str:
         """The entry, as text, without the words behind it."""
-        return self.links[-1].removesuffix(f" ({self.arithmetic})")
+        return self.links[-1].removesuffix(f" ({self.why})")
 
     @property
     def text(self) -> str:

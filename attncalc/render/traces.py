@@ -90,13 +90,24 @@ COMPARED = f" ([{''.join(_COMPARISONS)}]) "
 def holds(line: str, result: str, digits: int | None = None) -> bool:
     """Whether the line comes to the result, to as many digits as are shown; what cannot be worked out is let pass.
 
-    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. A comparison
-    holds by itself.
+    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. What has
+    decided holds by itself.
     """
+    ways, why = taken_apart(line)
+    return all(_comes_to(way, result, digits) for way in ways) and _is_so(why.removeprefix("masked: "))
+
+
+def _is_so(why: str) -> bool:
+    """Whether comparisons hold."""
     try:
-        if re.search(COMPARED, line):
-            parts = (re.split(COMPARED, part) for part in line.split(" and "))
-            return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
+        parts = [re.split(COMPARED, part) for part in why.split(" and ")] if why else []
+        return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+        return True
+
+
+def _comes_to(line: str, result: str, digits: int | None) -> bool:
+    try:
         shown = float(result.replace("−", "-"))
         found = _Line(line).whole()
     except (ValueError, OverflowError, ZeroDivisionError, TypeError):
@@ -157,6 +168,10 @@ class _Line:
     def atom(self) -> float:
         token = self.tokens[self.place]
         self.place += 1
+        if token == "[":  # 1 where it holds, else 0
+            left, sign, right = self.sum(), self.take(*_COMPARISONS), self.sum()
+            self.expect("]")
+            return float(_COMPARISONS[sign](left, right))
         if token in ("(", "|"):
             value = self.sum()
             self.expect(")" if token == "(" else "|")
@@ -239,20 +254,51 @@ def leading(arithmetic: str, value: str) -> str:
     return "" if parted(value)[0].replace("-", "−") == arithmetic.replace("-", "−") else arithmetic
 
 
+def taken_apart(arithmetic: str) -> tuple[list[str], str]:
+    """The ways in which an entry is worked out, and what stands behind its value: words, or what decided.
+
+    `[3 < 5] + [7 < 5] = 1 + 0` is two ways; `2×3 (5 > 4)` is one with what decided, and `3 > 2` that alone.
+    """
+    work, why = arithmetic, ""
+    if arithmetic.endswith(")"):
+        start = _opening(arithmetic)
+        if _compares(arithmetic[start:]):
+            work, why = arithmetic[:start].rstrip(), arithmetic[start + 1 : -1]
+    if not why and (re.fullmatch(WORDS, arithmetic) or ("[" not in arithmetic and _compares(arithmetic))):
+        return [], arithmetic
+    return [way for way in re.split(r" = (?![^\[]*\])", work) if way], why
+
+
+def _opening(bracketed: str) -> int:
+    """Where the bracket opens that a line ends with."""
+    depth = 0
+    for i in range(len(bracketed) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(bracketed[i], 0)
+        if not depth:
+            return i
+    return 0
+
+
+def _compares(line: str) -> bool:
+    """Whether there is a comparison in it that is no factor."""
+    return re.search(COMPARED, re.sub(r"\[[^\[\]]*\]", "", line)) is not None
+
+
 def links(arithmetic: str, value: str) -> list[str]:
     """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
 
     Words in the place of arithmetic come behind the value, `−∞ (masked)`, and so does what decided: `0 (3 > 2)`.
     """
-    if re.fullmatch(WORDS, arithmetic) or re.search(COMPARED, arithmetic):
-        return [f"{value} ({arithmetic})"]
-    return [arithmetic, value] if arithmetic else [value]
+    ways, why = taken_apart(arithmetic)
+    return [*(way for way in ways if leading(way, value)), f"{value} ({why})" if why else value]
 
 
 def is_short(line: record.Arithmetic) -> bool:
     """Whether there are numbers to work with, and no more of them than one writes on paper."""
     words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
-    return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST
+    ways, _ = taken_apart(words)
+    terms = max((way.count(" + ") + _outside(way).count(" − ") for way in ways), default=0)
+    return "#" in words and "…" not in words and terms < MOST
 
 
 LONGEST_INLINE = 48  # characters of an operand that is repeated in a line
@@ -714,7 +760,7 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
     number = format_number(value, view.digits)
     arithmetic = leading(written(solver.arithmetic(trace, step, at), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
-    return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels)
+    return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels, taken_apart(arithmetic)[1])
 
 
 def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
@@ -820,4 +866,5 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
         entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
         value = format_number(entry, view.digits)
         arithmetic = leading(written(solver.arithmetic(trace, step, place), view.digits, value), value)
-        yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)), labels)
+        told = tuple(links(arithmetic, value))
+        yield step, Line(step.key, place, arithmetic, told, labels, taken_apart(arithmetic)[1])

@@ -380,10 +380,11 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
     no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
     sparse table, where the first entries are made of one number or none, it is the largest. Where a vector's entries
-    come about in several ways, the longest of them is told.
+    come about in several ways, the longest of them is told; where some are masked, it is one of those.
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
+    masks = step.value is not None and " where " in step.formula and bool((step.value == -np.inf).any())
     several = len(step.shape) == 1 and " where " in step.formula
     last = (LOOKED_AT_CHOICES if several else LOOKED_AT) - 1
     first = [0 if at < len(step.shape) - 2 else last for at in range(len(step.shape))]
@@ -398,16 +399,17 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
     nothing = left_over(trace, step)
-    best, most = None, (False, 0)
+    best, most = None, (False, False, 0)
     for at in near:
         numbers = _numbers(trace, step, at)
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
+            masks and bool(entry_of(trace, step, at) == -np.inf),
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
             best, most = at, found
-        if found == (True, len(numbers)) and numbers and not several:
+        if found == (True, masks, len(numbers)) and numbers and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
         far = largest(trace, step)

@@ -226,8 +226,8 @@ class TestArithmetic:
 
         trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
         words = dict(how.partition(" = ")[::2] for how, _ in told_by(page_in("html", trace, View())))
-        assert words["masked[0,1]"] == "−∞ (masked)"
-        assert words["masked[1,0]"] == "0.0000, from scaled at n=1, m=0"
+        assert words["masked[0,1]"] == "−∞ (masked: 1 > 0)"
+        assert words["masked[1,0]"] == "0.0000 (0 ≤ 1), from scaled at n=1, m=0"
         assert words["output[1,1]"].endswith(", from weights at n=1 and V at d_v=1")
 
     def test_an_entry_of_a_gradient_lights_forward_values_too(self) -> None:

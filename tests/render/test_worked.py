@@ -13,6 +13,7 @@ from test_samples import PROBLEMS, posed
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
+from attncalc.language.graph import Node, inside, walk
 from attncalc.record.trace import Entry, Trace
 from attncalc.render import View
 from attncalc.render.page import Note, Part
@@ -93,6 +94,49 @@ def test_what_decided_stands_behind_the_value_and_holds_as_it_stands(name: str) 
     assert told
     for found in told:
         assert SAYS[found[2]](float(found[1]), float(found[3])), found[0]
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_is_made_by_a_choice_shows_by_which(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        graph = solver.behind(trace)
+        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+            found = graph and graph.found(trace.find(part.heading.key))
+            chosen = found and any(inner.row.chooses and compares(inner.sources[0]) for inner in inside(found[0]))
+            for line in part.lines if chosen else ():
+                assert re.search(r"[≤<≥>≠]|[\[(]\S+ = \S+[\])]", line.text), line.text
+
+
+def compares(condition: Node) -> bool:
+    """Whether a choice goes by a comparison: not by a mask that was given, nor by whether a place is another."""
+    made = walk(condition, into=lambda node: () if node.op in ("step", "input") else node.sources)
+    leaves = [node for node in made if node.op in ("step", "input") or not node.sources]
+    signs = {node.op for node in made} & {"less", "less_equal", "equal"}
+    return bool(signs) and (signs != {"equal"} or any(leaf.op not in ("index", "constant") for leaf in leaves))
+
+
+def carried_out(name: str, backward: bool) -> list[Trace]:
+    """A sample, forward or backward; none where it has no gradient."""
+    problem = posed(name)
+    try:
+        return [solve(problem._replace(backward=problem.backward or Backward()) if backward else problem)]
+    except AttncalcError:
+        return []
+
+
+def test_a_masked_entry_says_what_is_beyond_what() -> None:
+    trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
+    (part,) = (s for part in page(trace, View()).all(Part) for s in part.steps if s.heading.key == "masked")
+    assert [line.text for line in part.lines] == ["masked[0,1] = −∞ (masked: 1 > 0)"]
+
+
+def test_choices_that_are_counted_are_factors_and_then_numbers() -> None:
+    trace = solve(posed("speculative"))
+    assert in_the_step(trace, "accepted") == "[0 < 1] + [1 < 1] = 1 + 0"
+    (part,) = (s for part in page(trace, View(show=("accepted",))).all(Part) for s in part.steps)
+    assert [line.text for line in part.lines] == ["accepted = [0 < 1] + [1 < 1] = 1 + 0 = 1"]
 
 
 def test_digits_are_written_until_a_comparison_holds() -> None:
