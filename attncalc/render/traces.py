@@ -192,7 +192,8 @@ class _Line:
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
 WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
 LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
-LONGEST_WORKED = 600  # characters of the arithmetic that stands for a step's: of more nobody follows the whole
+LONGEST_WORKED = {None: 600, 4: 240, 3: 240, 2: 240, 1: 240}
+"""Characters of the arithmetic that stands for a step's, by its depth: of a longer line one is told parts' values."""
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
@@ -643,7 +644,7 @@ def _findings(step: Step, trace: Trace) -> Iterator[Note]:
         line = written(solver.arithmetic(trace, step, first))
         more = f" and {len(others)} more go" if others else " goes"
         goes = f"{Line(step.name, first, '', ()).place}{more} by what rounding left of a 0"
-        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED else goes, "finding")
+        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED[None] else goes, "finding")
 
 
 def lessons(trace: Trace) -> Iterator[Part]:
@@ -742,23 +743,26 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
         places = list(np.ndindex(*shape))
         if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
             return [_line(step, at, shown, trace, view) for at in places]
-    if not shape or view.detail == "brief":
+    if view.detail == "brief":
         return []
-    if view.detail == "full" and prod(shape) <= MOST_WRITTEN:
+    if view.detail == "full" and shape and prod(shape) <= MOST_WRITTEN:
         return [_line(step, at, shown, trace, view) for at in np.ndindex(*shape)]
     at = solver.telling(trace, step, followed)
     if at is None:
         return []
     followed |= dict(zip(step.axes, at, strict=True))
-    line = _line(step, at, shown, trace, view)
-    return [line] if 0 < len(line.arithmetic) <= LONGEST_WORKED else []
+    for deepest, most in LONGEST_WORKED.items():
+        line = _line(step, at, shown, trace, view, deepest)
+        if len(line.arithmetic) <= most:
+            return [line] if line.arithmetic else []
+    return []
 
 
-def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View) -> Line:
+def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View, deepest: int | None = None) -> Line:
     """An entry and how it comes about, at its place in the words of the table."""
     value = solver.entry_of(trace, step, at) if shown.value is None else shown.value[at]
     number = format_number(value, view.digits)
-    arithmetic = leading(written(solver.arithmetic(trace, step, at), view.digits, number), number)
+    arithmetic = leading(written(solver.arithmetic(trace, step, at, deepest), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
     return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels, taken_apart(arithmetic)[1])
 

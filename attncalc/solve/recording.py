@@ -129,6 +129,8 @@ _OPPOSITE = {"≤": ">", "<": "≥", "=": "≠"}
 """A comparison → what is said where it does not hold: a line is true as it stands."""
 LONGEST = 8
 """A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
+FAINTEST = 1e-14
+"""What is smaller, beside the largest number of a line, has no digit that shows."""
 EQUALS = " = "
 """Between two ways in which an entry's arithmetic is written; a comparison alone may have this sign too."""
 MOST_TERMS = 2**20
@@ -136,17 +138,18 @@ MOST_TERMS = 2**20
 
 
 @np.errstate(all="ignore")  # what overflows on the way is told with the step
-def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
+def entry(node: Node, at: At, value: EntryOf, deepest: int | None = None) -> Arithmetic:
     """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands.
 
     Behind it stands what has chosen it, as it holds: `0.5×2 (0.9 ≥ 0.4)`; of a comparison, and of a number or a mask
     that one has chosen, it is that alone. A choice inside it is a factor, 1 or 0: `[0.3 < 0.5] + [0.7 < 0.5]`; behind
-    such a line stand the numbers that are left, `1 + 0`.
+    such a line stand the numbers that are left, `1 + 0`. What is made by more than `deepest` operations, one inside the
+    other, is told by its parts' values.
     """
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
         return ()
-    writer = _Writer(value)
+    writer = _Writer(value, deepest=deepest)
     if expression.row.truth:
         return _joined(writer.deciding(expression, at))
     here, there = expression, at
@@ -158,9 +161,10 @@ def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
             break
         here, there = here.sources[cell.source], cell.at
     pieces, _ = writer.of_node(here, there)
+    pieces = _without_noise(pieces) if deepest else pieces
     alone = len(pieces) == 1
     if writer.factors:
-        plain, _ = _Writer(value, brackets=False).of_node(here, there)
+        plain, _ = _Writer(value, brackets=False, deepest=deepest).of_node(here, there)
         pieces = [*pieces, EQUALS, *plain] if len(plain) > 1 else pieces
     if why := list(writer.reasons):
         if not alone:
@@ -189,12 +193,23 @@ def _is(node: Node, number: int) -> bool:
     return node.op == "constant" and bool(node.args["value"] == number)
 
 
+def _without_noise(pieces: list[str | Entry]) -> list[str | Entry]:
+    """With 0 for what rounding has left of parts that cancel, beside larger ones."""
+    sizes = [abs(piece.value) if isinstance(piece, Entry) and _is_float(piece.value) else 0.0 for piece in pieces]
+    least = FAINTEST * max(sizes)
+    return [
+        piece._replace(value=0.0) if isinstance(piece, Entry) and 0 < size < least else piece
+        for piece, size in zip(pieces, sizes, strict=True)
+    ]
+
+
 class _Writer:
     """Writes an entry's arithmetic; with `brackets` a choice inside it is a factor, 1 or 0."""
 
-    def __init__(self, value: EntryOf, *, brackets: bool = True) -> None:
-        self.value, self.brackets = value, brackets
-        self.known: dict[_Where, _Pieces] = {}  # what stands in it in several places is worked out once
+    def __init__(self, value: EntryOf, *, brackets: bool = True, deepest: int | None = None) -> None:
+        self.value, self.brackets, self.deepest = value, brackets, deepest
+        self.depth = 0
+        self.known: dict[tuple[_Where, int], _Pieces] = {}  # what stands in it in several places is worked out once
         self.reasons: list[str | Entry] = []  # what has chosen, where it stands behind the line
         self.factors = False  # whether a choice stands in it as a factor
 
@@ -255,10 +270,15 @@ class _Writer:
             return [Entry(self.value(node, at), brackets=False)], 0
         if _is_long(node):
             return ["…"], 0
-        where = node, tuple(at[name] for name in node.names)
+        where = (node, tuple(at[name] for name in node.names)), self.depth if self.deepest else 0
         if where not in self.known:
+            cell = self.cell(node, at)
+            if isinstance(cell, Form) and self.depth == self.deepest:
+                return [Entry(self.value(node, at), brackets=False)], 0
+            self.depth += isinstance(cell, Form)
             chosen = self._as_factors(node, at) if self.brackets and node.row.chooses else None
-            self.known[where] = chosen or self._of_cell(node, self.cell(node, at))
+            self.known[where] = chosen or self._of_cell(node, cell)
+            self.depth -= isinstance(cell, Form)
         return self.known[where]
 
     def _as_factors(self, node: Node, at: At) -> _Pieces | None:
@@ -294,6 +314,10 @@ class _Writer:
         if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and " " in pieces[0]:
             return [Entry(self.value(node.sources[cell.source], cell.at), brackets=False)], 0
         return pieces, holds
+
+
+def _is_float(number: Any) -> bool:
+    return isinstance(number, (float, np.floating)) and bool(np.isfinite(number))
 
 
 def _is_finite(number: Any) -> bool:
@@ -573,7 +597,7 @@ class Behind:
         """Whether the step is one of the graph's."""
         return self.found(step) is not None
 
-    def arithmetic(self, step: Step, at: tuple[int, ...]) -> Arithmetic:
+    def arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
         """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
         found = self.found(step)
         if not found:
@@ -584,7 +608,7 @@ class Behind:
             return ()
         nothing = self.left_over(step)
         look = around.look_for(node, where) if nothing is None or not nothing[at] else around.shown
-        return entry(node, where, look)
+        return entry(node, where, look, deepest)
 
     def rounding(self, step: Step, at: tuple[int, ...], machine: Narrow) -> Rounded | None:
         """How a machine of few digits has rounded one entry; None where it computes nothing."""

@@ -358,10 +358,10 @@ def is_worked_out(trace: Trace, step: Step) -> bool:
     return graph is not None and graph.knows(step)
 
 
-def arithmetic(trace: Trace, step: Step, at: tuple[int, ...]) -> Arithmetic:
-    """The arithmetic of one entry; empty where it is only handed on, or given."""
+def arithmetic(trace: Trace, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
+    """The arithmetic of one entry, to some depth; empty where it is only handed on, or given."""
     graph = behind(trace)
-    return graph.arithmetic(step, at) if graph else ()
+    return graph.arithmetic(step, at, deepest) if graph else ()
 
 
 def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
@@ -380,7 +380,8 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
     no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
     sparse table, where the first entries are made of one number or none, it is the largest. Where a vector's entries
-    come about in several ways, the longest of them is told; where some are masked, it is one of those.
+    come about in several ways, the longest of them is told; where some are masked, it is one of those, and where some
+    are rounded, it is none that was whole.
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
@@ -399,17 +400,18 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
     nothing = left_over(trace, step)
-    best, most = None, (False, False, 0)
+    best, most = None, (False, False, False, 0)
     for at in near:
         numbers = _numbers(trace, step, at)
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
             masks and bool(entry_of(trace, step, at) == -np.inf),
+            bool(numbers) and numbers != [entry_of(trace, step, at)],
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
             best, most = at, found
-        if found == (True, masks, len(numbers)) and numbers and not several:
+        if found == (True, masks, True, len(numbers)) and numbers and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
         far = largest(trace, step)
