@@ -762,6 +762,8 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
     """An entry and how it comes about, at its place in the words of the table."""
     value = solver.entry_of(trace, step, at) if shown.value is None else shown.value[at]
     number = format_number(value, view.digits)
+    if "e" in number and shown.value is not None and shown.value.dtype.kind == "f" and shown.value.size < LARGE:
+        number = str(texts(shown.value, view.digits)[at])  # as many digits as it has beside others
     arithmetic = leading(written(solver.arithmetic(trace, step, at, deepest), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
     return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels, taken_apart(arithmetic)[1])
