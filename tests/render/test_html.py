@@ -17,6 +17,7 @@ from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved, tables
 from test_samples import posed
 
+import attncalc as ac
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
@@ -408,3 +409,10 @@ def test_steps_of_one_name_stand_each_by_itself_in_the_contents(make: Any) -> No
     contents = page_in("html", make.trace(*steps, make.step("end", 1.0))).partition("</nav>")[0].partition("<nav")[2]
     assert "<details>" not in contents
     assert contents.count(">output</a>") == 2
+
+
+def test_a_gradient_that_is_handed_on_is_drawn_as_any_other() -> None:
+    html = page_in("html", ac.residual([[1.0, 2.0]], f=[[0.5, 0.5]], norm="post").grad())
+    formulas = re.findall('<p class="formula">(.*)</p>', html)
+    assert formulas
+    assert [formula for formula in formulas if not formula.startswith("<math")] == []
