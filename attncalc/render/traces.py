@@ -840,9 +840,12 @@ def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
         shape = shown.sizes or "a single number"
         raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
     place = []
-    for word, axis, size in zip(words, step.axes, step.shape, strict=True):
+    for given, axis, size in zip(words, step.axes, step.shape, strict=True):
         labels = shown.labels.get(axis, ())
-        if word.isascii() and word.isdigit() and len(word) < 10 and (int(word) < size or word not in labels):
+        word = given if given in labels else given.removeprefix(f"{axis}=")
+        by_label = given != word and word in labels  # step=4000
+        is_index = word.isascii() and word.isdigit() and len(word) < 10 and not by_label
+        if is_index and (int(word) < size or word not in labels):
             place.append(int(word))
         elif labels.count(word) == 1:
             place.append(labels.index(word))

@@ -114,7 +114,13 @@ def unspelled(word: str) -> str:
 def place(step: Step, words: list[str]) -> tuple[int, ...]:
     """A place that indices or labels name."""
     along = zip(words, step.axes, strict=True)
-    return tuple(int(word) if word.isdigit() else step.labels[axis].index(unspelled(word)) for word, axis in along)
+    return tuple(int(word) if word.isdigit() else _labelled(step, axis, unspelled(word)) for word, axis in along)
+
+
+def _labelled(step: Step, axis: str, word: str) -> int:
+    """`cat`, or `step=4000`, along an axis."""
+    labels = step.labels[axis]
+    return labels.index(word if word in labels else word.removeprefix(f"{axis}="))
 
 
 def in_text(letter: str) -> str:

@@ -102,9 +102,25 @@ def test_a_line_and_the_table_below_it_have_the_same_digits(name: str, backward:
                 assert there == here or ("e" not in there + here and float(there) == float(here)), line.text
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -> None:
+    (trace,) = carried_out(name, backward=False)
+    for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+        table = part.one(Table)
+        for line in part.lines:
+            for axis, word in zip(table.axes, line.labels, strict=True):
+                labels = table.labels.get(axis, ())
+                assert word not in labels or not word.isdigit() or labels[int(word)] == word, line.text
+            place = line._replace(name=part.heading.key).place
+            assert [found.at for _, found in cells(trace, View(cells=(place,)))] == [line.at]
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [
+        ("schedule", "lr[step=4000] = 512^(-1/2)×min(4000^(-1/2), 4000×4000^(-3/2)) = 6.988e-04"),
+        ("derivative", "difference_quotients[h=0.01] = ((2 + 0.01)^3 "),
         ("optimizer-adamw", "second_moment[0] = 0.999×2.5e-04 + (1 − 0.999)×(-0.6)² = 6.1e-04"),
         ("rope-yarn", "frequencies[3] = 0.001×0 + (0.001 / 4)×(1 − 0) = 2.5e-04"),
         ("quantize", "codes[1,2] = round(-2.5) = -2"),
