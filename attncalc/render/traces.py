@@ -317,13 +317,16 @@ def page(trace: Trace, view: View, *, once: bool = True) -> Page:
         step = asked_for(trace, view)
         return Page(trace.calculation, (table(step, trace, view),), values=True)
     made = Page(trace.calculation, tuple(_whole(trace, view)), steps=len(trace.steps))
-    return without_repeats(made, view) if once else made
+    return without_repeats(made, trace, view) if once else made
 
 
-def without_repeats(page: Page, view: View) -> Page:
-    """The page with each table once: the result stands at the end, and what else has its numbers says so."""
-    shown: dict[Any, str] = {}
-    same: dict[int, str] = {}
+def without_repeats(page: Page, trace: Trace, view: View) -> Page:
+    """The page with each table once: the result stands at the end, and what else has its numbers says so.
+
+    What has them by chance, with these operands, is shown by itself.
+    """
+    shown: dict[Any, tuple[str, str]] = {}
+    alike: dict[int, tuple[str, str, str]] = {}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
         which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
         steps = [(step.heading.key or step.heading.text, step.one(Table)) for step in part.steps]
@@ -332,9 +335,13 @@ def without_repeats(page: Page, view: View) -> Page:
             if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
                 sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
                 looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
-                if (known := shown.setdefault(looks, name + which)) != name + which:
-                    same[id(table)] = known
+                if (known := shown.setdefault(looks, (name, which))) != (name, which):
+                    alike[id(table)] = name, *known
             which = ""
+    lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
+    same = {
+        at: f"{known}{which}" for (at, (_, known, which)), lasts in zip(alike.items(), lasting, strict=True) if lasts
+    }
 
     def once(block: Any) -> Any:
         if isinstance(block, Part):
@@ -375,7 +382,7 @@ def page_or_outline(trace: Trace, view: View) -> Page:
     if opened and (view.depth is None or view.bare or view.cells):
         return page(trace, view)
     made: Page = loaded("render.outline:page")(trace, view)
-    return without_repeats(made, view)
+    return without_repeats(made, trace, view)
 
 
 MOST_DRAWN = 4  # operands above an outline

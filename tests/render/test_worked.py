@@ -239,3 +239,40 @@ def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bo
 def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() -> None:
     trace = ac.bpe(corpus="yz:2 az:1 xyz:3", merges=1)
     assert in_the_step(trace, trace.find("merge 1/pairs").key) == "2 + 3"
+
+
+def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
+    steps = [step for parts in page(trace, View(everything=True)).all(Part) for step in parts.steps]
+    said = {step.heading.key: step.one(Table).said.removeprefix("the same numbers as ") for step in steps}
+    return {(key, other) for key, other in said.items() if other}
+
+
+@pytest.mark.parametrize(
+    ("name", "pair", "is_said"),
+    [
+        ("kv-cache", ("token 1/weights", "token 1/scores"), False),  # a softmax of one 1 is 1
+        ("attention-rope", ("k_rotated", "q_rotated"), False),  # k is q here
+        (
+            "preference-loss-ppo backward",
+            ("grad_held", "grad_bounded"),
+            False,
+        ),  # the advantage is 1 where they are not 0
+        ("descend-valley", ("iteration 96/first_corrected", "iteration 96/first_moment"), False),  # to four decimals
+        ("latent-attention", ("absorbed/scores", "scores"), True),
+        ("rope", ("rotated_norms", "norms"), True),
+        ("sampling", ("shares", "top_p"), True),
+        ("residual backward", ("norm/grad_variance", "norm/grad_standard_deviation"), True),  # 0 but for rounding
+    ],
+)
+def test_what_is_the_same_by_chance_is_not_said_to_be(name: str, pair: tuple[str, str], is_said: bool) -> None:
+    (trace,) = carried_out(name.removesuffix(" backward"), "backward" in name)
+    assert (pair in said_to_be_the_same(trace)) == is_said
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradients_that_are_all_0_say_why(name: str) -> None:
+    for trace in carried_out(name, backward=True):
+        slopes = [output.value for output in trace.outputs if output.value is not None]
+        if all(value.dtype.kind == "f" and np.allclose(value, 0, atol=1e-9) for value in slopes):
+            assert any("every gradient is 0" in note for note in trace.notes)
