@@ -87,6 +87,10 @@ CALLS = {
         "attncalc quiz has no option --students",
         "did you mean --roster?",
     ),
+    "grade sheets --late 1": (
+        "attncalc grade has no option --late",
+        "did you mean --override?",
+    ),
     "softmax 1,2 --float32": (
         "attncalc softmax has no option --float32",
         "did you mean --dtype?",

@@ -52,7 +52,7 @@ class Run(IntEnum):
 def run_of(item: pytest.Item) -> Run:
     """When a test is run. Of one that is marked `spread`, each run takes its own rows.
 
-    The quick one takes one in so many (10), `--thorough` two more, and `--release` the rest. Files take turns, so that
+    The quick one takes one in so many (10), `--thorough` another, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of. Rows of whole models take
     a second each: what of them would be the quick run's is `--thorough`'s.
     """
@@ -67,7 +67,7 @@ def run_of(item: pytest.Item) -> Run:
     place = (sum({*call.indices.values()}) + turn) % share  # names that are given together have one index
     if place == 0:
         return Run(late or any(name in item.name for name in MODELS))
-    return Run.THOROUGH if place <= 2 else Run.RELEASE
+    return Run.THOROUGH if place == 1 else Run.RELEASE
 
 
 def _examples() -> int:

@@ -48,7 +48,7 @@ RESULTS = [
     ["jacobian", "softmax", "1,2,3"],
     ["model", "tiny-llama", "1,2"],
     *(
-        pytest.param(["run", path.name], marks=pytest.mark.thorough, id=path.name)
+        pytest.param(["run", path.name], marks=[pytest.mark.thorough, pytest.mark.spread(5)], id=path.name)
         for path in PROBLEMS
         if path.stem != "attention"
     ),

@@ -1,4 +1,4 @@
-"""A call from Python: operands by position or by name, options by name, and `dtype` and `round_to`."""
+"""A call from Python: operands by position or by name, options by name, and how they are carried out."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _listed(calculation: Calculation) -> Iterator[str]:
 
 
 def signature(calculation: Calculation) -> Signature:
-    """Operands, options with their defaults, `weights` that hold those that begin with w, `dtype` and `round_to`."""
+    """Operands, options with their defaults, `weights` that hold those that begin with w, and the settings."""
     operands = [
         o._replace(required=o.required and not (calculation.weights and o.name.startswith("w")))
         for o in calculation.operands
@@ -82,7 +82,7 @@ def signature(calculation: Calculation) -> Signature:
     named |= {WEIGHTS: (None, "Mapping[str, Numbers] | str | None")} if calculation.weights else {}
     words = ", ".join(f'"{word}"' for word in ACCUMULATED)
     named |= {"dtype": ("float64", "DTypeLike"), "accumulate": (ACCUMULATED[0], f"Literal[{words}]")}
-    named |= {"round_to": (None, "int | None")}
+    named |= {"round_to": (None, "int | None"), "keep_all": (False, "bool")}
     further = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_Words(words))
         for name, (default, words) in named.items()
@@ -91,7 +91,7 @@ def signature(calculation: Calculation) -> Signature:
 
 
 def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping[str, Any]) -> Trace:
-    """A call from Python: operands by position or by name, options by name, and `dtype` and `round_to`."""
+    """A call from Python: operands by position or by name, options by name, and how they are carried out."""
     positional = [operand.name for operand in calculation.operands if operand.positional]
     if len(operands) > len(positional):
         raise OptionError(
@@ -187,9 +187,17 @@ def _decimals(decimals: Any) -> int | None:
     return int(decimals)
 
 
+def _switch(word: Any) -> bool:
+    """Whether every turn of a loop and every step of a large run are kept."""
+    if not isinstance(word, bool | np.bool_):
+        raise OptionError(f"keep_all must be True or False, not {visible(repr(word), 80)}")
+    return bool(word)
+
+
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "dtype": _known_dtype,
     "accumulate": _known_accumulate,
     "round_to": _decimals,
+    "keep_all": _switch,
 }
 """What a call takes beside operands and options, each with its check."""

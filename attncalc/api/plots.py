@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attncalc.common.errors import NoPicture, OptionError, quoted
+from attncalc.common.errors import NoPicture, OptionError, near, quoted
 from attncalc.common.numerals import Array
 from attncalc.common.system import write_file
 from attncalc.record.numbers import numeric
@@ -41,7 +41,8 @@ def plotted(trace: Trace, path: str | Path | None, width: int | None) -> str:
     """The pictures as text; or written to a file, whose path comes back."""
     form = "table" if path is None else Path(path).suffix.lower().removeprefix(".")
     if path is not None and form not in PICTURES:
-        raise OptionError(f"pictures are drawn to .png and .svg files, not to {quoted(str(path))}")
+        hint = near(form, PICTURES, f"{Path(path).stem}.")
+        raise OptionError(f"pictures are drawn to .png and .svg files, not to {quoted(str(path))}", hint=hint)
     content = render(illustrated(trace, View(everything=True)), form, View(plot=True, quiet=True, width=width))
     if path is None:
         return str(content)

@@ -147,6 +147,8 @@ ELSEWHERE = {
     **dict.fromkeys(("lang", "language", "locale"), ("texts",)),
     **dict.fromkeys(("decimals", "places"), ("digits",)),
     **dict.fromkeys(("difficulty", "easy", "hard"), ("level",)),
+    **dict.fromkeys(("deadline", "due", "extension", "late"), ("override",)),
+    **dict.fromkeys(("deduction", "penalty", "rubric"), ("policy",)),
     **dict.fromkeys(("layer", "layers", "step", "steps"), ("show",)),
     **dict.fromkeys(("max-new-tokens", "max-tokens"), ("generate",)),
     **dict.fromkeys(("n-heads", "nhead", "num-heads"), ("heads",)),

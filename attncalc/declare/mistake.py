@@ -152,23 +152,38 @@ def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
     )
 
 
-def in_heads(mistake: Mistake, heads: Sequence[int], at: str = "", otherwise: Node | None = None) -> Mistake:
-    """A mistake made in some heads alone; or what it makes of the step `at`, as it is made elsewhere or an option."""
+WHERE = {"h": "head{s} {numbers}", "b": "item{s} {numbers} of the batch"}
+"""How places along an axis are spoken of, the inner axis first."""
+
+
+def in_places(
+    mistake: Mistake, places: Mapping[str, Sequence[int]], at: str = "", otherwise: Node | None = None
+) -> Mistake:
+    """A mistake made in some heads or items of a batch alone; or so what it makes of the step `at`.
+
+    That is for one that is made elsewhere, or is an option.
+    """
     rule = mistake.rule
 
     def change(s: Scope) -> Node:
         other = rule(s) if otherwise is None and rule else otherwise
         assert other is not None, "it is a rule, or given"
-        axis = next((axis for axis in s.this.axes if axis.name == "h"), None)
-        if axis is None or other.axes != s.this.axes:
+        axes = {axis.name: axis for axis in s.this.axes}
+        if not places.keys() <= axes.keys() or other.axes != s.this.axes:
             raise NotThere("heads")
-        found = s.this
-        for head in heads:
-            found = ops.keep_where(ops.compare_equal(ops.index(axis.name, (axis,), "h"), head), other, found)
-        return found
+        for name, numbers in places.items():  # of what is wrong in some heads, some items of the batch
+            found = s.this
+            for number in numbers:
+                found = ops.keep_where(ops.compare_equal(ops.index(name, (axes[name],), name), number), other, found)
+            other = found
+        return other
 
-    where = f"head {heads[0]}" if len(heads) == 1 else f"heads {', '.join(map(str, heads))}"
-    says = f"{mistake.says}, in {where} alone"
+    parts = (
+        WHERE[name].format(s="s" * (len(places[name]) > 1), numbers=", ".join(map(str, places[name])))
+        for name in WHERE
+        if name in places
+    )
+    says = f"{mistake.says}, in {' of '.join(parts)} alone"
     return replace(mistake, rule=change, options=None, at=(at,) if at else mistake.at, says=says)
 
 

@@ -7,6 +7,7 @@ which reads the same graph that gave the value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
@@ -319,6 +320,21 @@ class Posed(Protocol):
         """The options that were given; the others have their defaults."""
 
 
+class Gap(NamedTuple):
+    """Turns of a loop of which nothing was kept, between the first ones and the last."""
+
+    turn: str  # "iteration"
+    first: int
+    last: int
+
+    @property
+    def said(self) -> str:
+        """`iterations 6 to 94 are left out`."""
+        if self.first == self.last:
+            return f"{self.turn} {self.first} is left out"
+        return f"{self.turn}s {self.first} to {self.last} are left out"
+
+
 class _ByHand(NamedTuple):
     """The problem of a trace that nothing was computed for: one that is made to see what it looks like."""
 
@@ -416,6 +432,25 @@ class Trace:
         assert value is not None, "outputs are always kept"
         return value
 
+    @property
+    def gaps(self) -> dict[str, Gap]:
+        """The part before a gap → the turns that are left out behind it."""
+        names = dict.fromkeys(step.group.split("/")[0] for step in self.steps)
+        turns = [(name, *name.rpartition(" ")) for name in names]
+        found = {}
+        for (name, word, _, number), (_, other, _, later) in pairwise(turns):
+            if word and word == other and number.isdecimal() and later.isdecimal() and int(later) - int(number) > 1:
+                found[name] = Gap(word, int(number) + 1, int(later) - 1)
+        return found
+
+    def left_out(self, name: str) -> str | None:
+        """What tells of a step that it is in a gap; nothing where it is not."""
+        word, _, number = name.partition("/")[0].rpartition(" ")
+        for gap in self.gaps.values():
+            if word == gap.turn and number.isdecimal() and gap.first <= int(number) <= gap.last:
+                return f"{gap.said}; --all (in Python keep_all=True) keeps every one"
+        return None
+
     def find(self, name: str) -> Step:
         """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has), or the `result`."""
         known = list({s.key: s for s in (*self.steps, *self.outputs)}.values())
@@ -431,7 +466,7 @@ class Trace:
         keys = [s.key for s in known]
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",
-            hint=near(name, keys) or f"it has {listed(keys, 12)}",
+            hint=self.left_out(name) or near(name, keys) or f"it has {listed(keys, 12)}",
         )
 
     def __getitem__(self, name: str) -> Array:

@@ -89,14 +89,14 @@ def _wanted(trace: Trace, view: View) -> set[str]:
     wanted: set[str] = set()
     for name in view.show:
         within = {key for key in everything if key.startswith(f"{name}/")}
-        found = within or _fitting(name, everything) or {trace.find(name).key}
+        found = within or _fitting(name, everything, trace) or {trace.find(name).key}
         if name.endswith("/*"):  # the part itself: what comes back through it is norm1/grad_*
             found = (found - backward) or found
         wanted |= found
     return wanted if view.show else everything
 
 
-def _fitting(pattern: str, keys: Iterable[str]) -> set[str]:
+def _fitting(pattern: str, keys: Iterable[str], trace: Trace) -> set[str]:
     """The keys that a pattern fits: `*` is one part of a key, a final `/*` all below, `**` any depth."""
     if "*" not in pattern and '"' not in pattern:
         return set()
@@ -114,7 +114,8 @@ def _fitting(pattern: str, keys: Iterable[str]) -> set[str]:
             signs.append("".join(inside) + "/" * (not last))
     found = {key for key in keys if re.fullmatch("".join(signs), key)}
     if not found and "*" in re.sub('"[^"]*"', "", pattern):
-        raise AttncalcError(f"no step fits {visible(pattern, 80)!r}", hint=near(pattern.strip("*/"), keys))
+        hint = trace.left_out(pattern) or near(pattern.strip("*/"), keys)
+        raise AttncalcError(f"no step fits {visible(pattern, 80)!r}", hint=hint)
     return found
 
 

@@ -270,8 +270,9 @@ def _operand(table: Table, layout: Layout) -> Iterator[str]:
 
 def _steps(part: Part, layout: Layout) -> Iterator[Block]:
     """The groups of steps."""
-    if groups := list(part.all(Part)):
-        drawn = (_group(group, part, layout) for group in groups)
+    if part.blocks:
+        found = ([_group(of, part, layout)] if isinstance(of, Part) else _block(of, layout) for of in part.blocks)
+        drawn = chain.from_iterable(found)
         yield around("section", below(drawn), "result" if part.kind == "result" else "")
 
 

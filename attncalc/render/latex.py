@@ -213,7 +213,10 @@ def _steps(part: Part, view: View) -> Iterator[str]:
     if any(part.all(Part)):
         yield f"\n\\subsection*{{{tex.text(part.heading.text)}}}"
     group = ""
-    for each in part.all(Part):
+    for each in part.blocks:
+        if isinstance(each, Paragraph):  # turns that are left out
+            yield f"\n\\noindent\\emph{{{tex.sentence(each.text)}}}"
+            continue
         if each.heading.text != group:
             group = each.heading.text
             yield f"\n\\subsubsection*{{{tex.text(group)}}}"

@@ -150,7 +150,10 @@ def _symbol(table: Table) -> str:
 def _steps(part: Part, view: View) -> Iterator[str]:
     title = "Result" if part.kind == "result" else ""
     yield from ["---"] if title else []
-    for group in part.all(Part):
+    for group in part.blocks:
+        if isinstance(group, Paragraph):  # turns that are left out
+            yield from _block(group, view)
+            continue
         yield f"## {plain(': '.join(filter(None, (title, group.heading.text))) or part.heading.text)}"
         for step in group.all(Part):
             yield from _step(step, view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from math import prod
 from typing import Any
@@ -17,8 +17,10 @@ from attncalc.solve import solver
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
 MOST_PLACES = 8  # or words, that are told of a step
+MOST_IN_A_ROW = 12  # names of parts
 MOST_ROWS = 60  # parts that are listed; the others are told by how many they are
 ARROW = " → "
+OPENED_BY = 1  # the column
 
 
 def page(trace: Trace, view: View) -> Page:
@@ -32,10 +34,12 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
-    number = amount(len(steps), "step")
-    if len(entries) < len(steps):
-        number += f" in {amount(len(entries), 'part')}"
-    listed = Rows("the parts", ("part", "opened by", "what comes of it"), tuple(_few(entries)), code=frozenset({1}))
+    number = amount(len(steps), "step") + " kept" * bool(trace.gaps)
+    parts = sum(row.cells[OPENED_BY] != "" for row in entries)
+    if parts < len(steps):
+        number += f" in {amount(parts, 'part')}"
+    head = ("part", "opened by", "what comes of it")
+    listed = Rows("the parts", head, tuple(_few(entries)), code=frozenset({OPENED_BY}))
     yield from _drawn(steps, trace)
     yield Part("section", Heading(f"Outline: {number}"), (listed,))
     yield from (Paragraph(words) for words in _found(steps))
@@ -75,7 +79,7 @@ def _depth(steps: list[tuple[int, Step]]) -> int:
 
 
 def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View) -> Iterator[Row]:
-    """A row for each group, as deep as is asked for, and for each step that stands beside them."""
+    """A row for each group, as deep as is asked for, for each step beside them, and where turns are left out."""
 
     def part(item: tuple[int, Step]) -> tuple[bool, str, bool]:
         number, step = item
@@ -83,9 +87,14 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
         alone = len(names) < depth
         return (True, str(number), False) if alone else (False, "/".join(names[:depth]), is_backward(step, trace))
 
+    before = ""
     for (alone, name, backward), members in groupby(steps, key=part):
         inside = list(members)
         number, last = inside[-1]
+        within = last.key.split("/")[0]
+        if before != within and before in trace.gaps:
+            yield Row((GAP, "", f"{trace.gaps[before].said}; --all keeps every one"))
+        before = within
         if alone:
             yield _row(f"{number} ", last, trace, view)
         else:
@@ -156,7 +165,7 @@ def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
     """What follows what: the parts at the top, and of parts that are alike inside, what one of them holds."""
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
-        rows = tuple(Row(cells) for cells in followed(keys) if ARROW in cells[1])
+        rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])
         drawn = Rows("what follows what", ("in", "follow one another"), rows)
         yield from [Part("section", Heading("What follows what"), (drawn,))] if rows else []
 
@@ -177,7 +186,8 @@ def where(trace: Trace, view: View) -> Iterator[Block]:
         inside = [key for key in keys if key[: len(within)] == within and len(key) > len(within)]
         names = list(dict.fromkeys(key[len(within)] for key in inside))
         marked = {key[len(within)] for key in inside if "/".join(key) in opened}
-        drawn = (f"[{name}]" if name in marked else name for name in names)
+        around = _around(names, marked)
+        drawn = (f"[{name}]" if name in marked else name for name in _with_gaps(around, () if within else trace.gaps))
         lines.append(Row(("/".join(within) or "all", ARROW.join(drawn))))
         within = [*within, *marked]
         held = [key for key in inside if key[: len(within)] == within]
@@ -186,7 +196,7 @@ def where(trace: Trace, view: View) -> Iterator[Block]:
     yield Part("section", Heading("Where this is"), (Rows("the parts", ("in", "follow one another"), tuple(lines)),))
 
 
-def followed(keys: list[list[str]], within: str = "") -> Iterator[tuple[str, str]]:
+def followed(keys: list[list[str]], gaps: Collection[str] = (), within: str = "") -> Iterator[tuple[str, str]]:
     """`source → encoder 1 → …`, then the same of the inside of each part that is like none before it."""
     order = [name for name, _ in groupby(keys, key=lambda key: key[0])]
     inside: dict[str, list[list[str]]] = {}
@@ -194,18 +204,33 @@ def followed(keys: list[list[str]], within: str = "") -> Iterator[tuple[str, str
         inside.setdefault(name, []).append(rest)
     parts = {name: [rest for rest in found if rest] for name, found in inside.items()}
     names = [name for name in dict.fromkeys(order) if parts[name] or within or len(order) < MOST_ROWS]
-    yield within or "all", ARROW.join(_shortly(names))
+    yield within or "all", ARROW.join(_with_gaps(_shortly(names), gaps))
     seen: dict[str, str] = {}
     for name, found in parts.items():
         drawn = repr(found)
         if found and any(len(rest) > 1 for rest in found) and drawn not in seen:
             seen[drawn] = name
-            yield from followed([*found], f"{within}/{name}" if within else name)
+            yield from followed([*found], (), f"{within}/{name}" if within else name)
 
 
 def _shortly(names: list[str]) -> list[str]:
     """The names, of a long row the first ones and the last."""
-    return names if len(names) <= 12 else [*names[:10], "…", names[-1]]
+    return names if len(names) <= MOST_IN_A_ROW else [*names[: MOST_IN_A_ROW - 2], GAP, names[-1]]
+
+
+def _around(names: list[str], marked: Collection[str]) -> list[str]:
+    """The names, of a long row the ends and those beside what is marked."""
+    near = {at + by for at, name in enumerate(names) if name in marked for by in (-1, 0, 1)} | {0, len(names) - 1}
+    if len(names) <= MOST_IN_A_ROW or len(near) > MOST_IN_A_ROW:
+        return _shortly(names)
+    runs = groupby(enumerate(names), key=lambda item: item[0] in near)
+    return [name for kept, run in runs for name in ([name for _, name in run] if kept else [GAP])]
+
+
+def _with_gaps(names: Iterable[str], gaps: Collection[str]) -> Iterator[str]:
+    """The names, with a sign where turns between them are left out."""
+    signs = (sign for name in names for sign in ((name, GAP) if name in gaps else (name,)))
+    return (sign for sign, _ in groupby(signs))
 
 
 # What was found

@@ -48,8 +48,12 @@ def _part(part: Part, view: View) -> Iterator[str | Sequence[str]]:
         yield from map(_operand, part.all(Table))
         yield from (note.text for note in part.all(Note))
     elif part.kind in ("steps", "result"):
-        for step in steps:
-            yield from _step(step, view) if step.kind == "step" else []
+        for each in part.blocks:
+            if isinstance(each, Paragraph):  # turns that are left out
+                yield from ["", each.text]
+                continue
+            for step in each.all(Part):
+                yield from _step(step, view) if step.kind == "step" else []
         if part.kind == "result" and not view.show:
             yield from ["", f"result: {steps[0].heading.key}", *_values(steps[0].blocks, view)]
     else:

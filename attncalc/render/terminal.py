@@ -232,7 +232,10 @@ class Drawn:
         style = RESULT if part.kind == "result" else ""
         group = ""
         first = True
-        for each in part.all(Part):
+        for each in part.blocks:
+            if isinstance(each, Paragraph):  # turns that are left out
+                yield from self.block(each)
+                continue
             for step in each.all(Part):
                 yield from [] if first else [Text()]
                 first = False

@@ -407,7 +407,7 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
     if not view.show:
         yield from _dependencies(trace)
     steps, result = _divided(trace, view)
-    yield Part("steps", Heading("Steps"), tuple(_groups(steps, told_apart=True)))
+    yield Part("steps", Heading("Steps"), tuple(_with_gaps(_groups(steps, told_apart=True), trace)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
     yield from lessons(trace)
@@ -513,6 +513,17 @@ def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[
             first, last = inside[0].heading.text, inside[-1].heading.text
             names = {1: first, 2: f"{first}, {last}"}.get(len(inside), f"{first} {GAP} {last}")
             yield Part("between", Heading(names), inside)
+
+
+def _with_gaps(groups: Iterable[Part], trace: Trace) -> Iterator[Block]:
+    """The groups, and where turns between them are left out, which."""
+    before = ""
+    for group in groups:
+        turn = group.heading.text.split("/")[0]
+        if turn != before and before in trace.gaps:
+            yield Paragraph(f"{GAP} {trace.gaps[before].said}; --all keeps every one", "remark")
+        yield group
+        before = turn
 
 
 def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:

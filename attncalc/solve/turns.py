@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def _after_the_first(loop: Loop, nodes: Sequence[Node]) -> Mapping[Node, Node]:
 
     def carried(node: Node) -> Node | None:
         step = loop.carry.get(node.args["name"]) if node.op == "input" else None
-        if step is None or step.op != "step":
+        if step is None or step.op != "step" or not step.args["shown"]:
             return None
         group = turn_group(loop, BEFORE, step)
         return Node("step", *step.sources, axes=step.axes, **step.args | {"group": group})
@@ -138,9 +139,16 @@ def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:
         symbol_latex=rf"\text{{{name}}}",
         formula=f"[{'; '.join(step.symbol for step in parts)}]",
         latex=rf"\left[{'; '.join(step.symbol_latex for step in parts)}\right]",
-        why=f"the {name} at a glance, a row for each",
+        why=f"the {name} at a glance, a row for each" + _which(ran),
         labels={loop.turn: tuple(str(turn.number) for turn in ran.kept), "quantity": tuple(columns)},
     )
+
+
+def _which(ran: Ran) -> str:
+    """Which turns were kept, where not all of them were."""
+    numbers = [turn.number for turn in ran.kept]
+    gap = next(((a, b) for a, b in pairwise(numbers) if b > a + 1), None)
+    return f" that is kept: {numbers[0]} to {gap[0]} and {gap[1]} to {numbers[-1]}" if gap else ""
 
 
 def _value(step: Step) -> Array:

@@ -304,8 +304,9 @@ def test_a_trace_draws_every_picture_that_it_has() -> None:
     assert [f"bias, h = {head}\n" in page for head in range(13)] == [True] * 12 + [False]
 
 
-@pytest.mark.parametrize("name", ["x.jpg", "x", "png"])
-def test_other_files_are_no_pictures(tmp_path: Path, name: str) -> None:
-    with pytest.raises(AttncalcError, match=r"drawn to \.png and \.svg files"):
+@pytest.mark.parametrize(("name", "hint"), [("x.jpg", "did you mean x.png?"), ("x", ""), ("png", "")])
+def test_other_files_are_no_pictures(tmp_path: Path, name: str, hint: str) -> None:
+    with pytest.raises(AttncalcError, match=r"drawn to \.png and \.svg files") as told:
         ac.softmax([1.0, 2.0]).plot(tmp_path / name)
+    assert told.value.hint == hint
     assert not list(tmp_path.iterdir())

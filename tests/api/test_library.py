@@ -173,6 +173,7 @@ class TestATrace:
         ),
         pytest.param(lambda: ac.softmax([1], round_to=-1), "round", "", id="decimals"),
         pytest.param(lambda: ac.softmax([1], round_to=1.5), "round", "", id="half a decimal"),
+        pytest.param(lambda: ac.softmax([1], keep_all=1), "keep_all", "", id="no switch"),
         pytest.param(lambda: ac.dot([1], [2]).grad(wrt=["c"]), "'c'", "", id="no such operand"),
         pytest.param(lambda: ac.dot([1], [2])["dor"], "'dor'", "dot", id="no such step"),
         pytest.param(lambda: ac.mips([1], [[1]]).grad(), "jumps", "", id="no gradient"),
@@ -199,7 +200,9 @@ def test_there_is_a_function_for_every_calculation() -> None:
 def test_its_signature_is_what_it_takes(name: str) -> None:
     calculation, parameters = load(name), inspect.signature(getattr(ac, name.replace("-", "_"))).parameters
     taken = {o.name for o in calculation.operands} | calculation.defaults.keys()
-    assert set(parameters) == taken | {"dtype", "accumulate", "round_to"} | {*filter(None, [calculation.weights])}
+    assert set(parameters) == taken | {"dtype", "accumulate", "round_to", "keep_all"} | {
+        *filter(None, [calculation.weights])
+    }
     required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
     needed = {o.name for o in calculation.operands if o.required and o.positional}
     assert required == {n for n in needed if not (calculation.weights and n.startswith("w"))}

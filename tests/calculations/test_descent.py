@@ -180,3 +180,12 @@ def test_refuses(options: dict[str, Any], message: str) -> None:
 def test_a_descent_has_no_gradient() -> None:
     with pytest.raises(NoGradient, match="a loop"):
         ac.descend("x**2", start=1).grad()
+
+
+def test_the_library_keeps_every_turn_where_it_is_asked_to() -> None:
+    found = ac.descend("x**2", start=3, lr=0.1, steps=50, keep_all=True)
+    assert float(found["iteration 30/point"]) == pytest.approx(3 * 0.8**30, rel=1e-12)
+    assert not found.notes
+    with pytest.raises(ac.AttncalcError, match="no step or output") as told:
+        ac.descend("x**2", start=3, lr=0.1, steps=50)["iteration 30/point"]
+    assert "keep_all=True" in told.value.hint

@@ -61,6 +61,7 @@ TWO_FAULTS = {
     "quiz sofmax": "a quiz needs a folder besides",
     "grade problem.json --report Excel": "no sheet is named",
     "quiz softmax --difficulty easy": "a quiz needs a folder besides",
+    "grade sheets --late 1": "the folder is missing, and marks changed by hand are a file",
     "quiz softmax --students 30": "the class is a file, and no number",
     "model . 1,2 --max-new-tokens 3": "the folder is no checkpoint",
     "multihead --num-heads 2": "the operands are missing as well",

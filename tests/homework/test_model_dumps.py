@@ -579,6 +579,7 @@ FAINTER = {"ln-wrong-eps", "rope-wrong-base"}
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(4)
 @pytest.mark.parametrize(("first", "second"), BOTH, ids=[f"{a.name}-{b.name}" for a, b in BOTH])
 def test_two_faults_between_two_states_are_named(first: Fault, second: Fault) -> None:
     dump = returned(computed("llama", dtype="float32", **first.options, **second.options))

@@ -60,10 +60,10 @@ def biased(r: Callable[[Array], Array], slopes: Array) -> Array:
     return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
 
 
-def in_head(r: Callable[[Array], Array], mistake: str, *heads: int) -> Array:
-    """A causal kernel with a mistake in some heads alone."""
+def in_head(r: Callable[[Array], Array], mistake: str, *heads: int, items: slice = slice(None)) -> Array:
+    """A causal kernel with a mistake in some heads alone, or of some items of the batch."""
     found = attention(r, Q, K, V, causal=True)
-    found[:, heads] = attention(r, Q, K, V, causal=True, mistake=mistake)[:, heads]
+    found[items, heads] = attention(r, Q, K, V, causal=True, mistake=mistake)[items, heads]
     return found
 
 
@@ -112,6 +112,18 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
     ),
     "one head": (posed(causal=True), lambda r: in_head(r, "att-no-scale", 5), "att-no-scale", "in head 5 alone"),
     "two heads": (posed(causal=True), lambda r: in_head(r, "mask-offset", 2, 7), "mask-offset", "in heads 2, 7 alone"),
+    "one head of one item": (
+        posed(causal=True),
+        lambda r: in_head(r, "att-no-scale", 5, items=slice(1, 2)),
+        "att-no-scale",
+        "in head 5 of item 1 of the batch alone",
+    ),
+    "one item": (
+        posed(causal=True),
+        lambda r: in_head(r, "att-no-scale", *range(HEADS), items=slice(0, 1)),
+        "att-no-scale",
+        "in item 0 of the batch alone",
+    ),
 }
 
 

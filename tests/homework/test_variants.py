@@ -82,6 +82,7 @@ class TestVariants:
         assert {(one.dull, one.hidden, one.alike) for one in made(name)} == {(0, (), ())}
 
     @pytest.mark.thorough
+    @pytest.mark.spread(6)
     def test_they_are_made_again_by_their_seed(self, name: str) -> None:
         again = for_class(name, CLASS, seed=5, sizes={}, level="medium")
         for one, other in zip(again, made(name), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -85,14 +86,13 @@ def test_every_trace_goes_through_pickle_and_comes_back_equal(every: dict[str, T
 
 
 @pytest.mark.thorough
-def test_every_trace_goes_to_another_process_and_comes_back_equal(
+def test_a_trace_goes_to_another_process_and_comes_back_equal(
     every: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))  # where the other process finds `again`
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        for (name, trace), (back, said) in zip(
-            every.items(), pool.map(again, every.values(), chunksize=40), strict=True
-        ):
+        few = dict(islice(every.items(), 0, None, 3))  # each calculation in some of its ways
+        for (name, trace), (back, said) in zip(few.items(), pool.map(again, few.values(), chunksize=20), strict=True):
             assert back == trace, name
             assert alike(tuple(said), tuple(told(trace))), name
 

@@ -12,7 +12,7 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace
-from attncalc.render import View, shown, traces
+from attncalc.render import PAGES, View, shown, traces
 from attncalc.render.page import Part, Points
 from attncalc.render.traces import is_backward
 from attncalc.solve.problem import Backward
@@ -241,3 +241,59 @@ def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> 
     page = traces.page(solve(posed(name)._replace(backward=Backward())), View())
     (rules,) = (part.one(Points).points for part in page.all(Part) if part.heading.text.startswith("Back on several"))
     assert len({rule.words for rule in rules}) == len(rules)
+
+
+def shortened(steps: int, *, keep_all: bool = False) -> Trace:
+    """A descent of so many updates; its turns are one more."""
+    problem = posed("descend")
+    return solve(problem._replace(options={**problem.options, "steps": steps, "flow": True}), keep_all=keep_all)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [(11, ""), (12, "iteration 6 is left out"), (13, "iterations 6 to 7 are left out"), (50, "iterations 6 to 44")],
+)
+def test_turns_that_are_left_out_are_told_where_they_would_stand(steps: int, said: str) -> None:
+    trace = shortened(steps)
+    views = [("table", View(show=("**",))), ("table", View(depth=1)), ("table", View(depth=2))]
+    for form, view in [*views, *((form, View()) for form in PAGES)]:
+        text = page_in(form, trace, view)
+        assert (said in text) if said else ("left out" not in text), form
+        if said:
+            assert text.index("iteration 5") < text.index(said) < text.rindex(f"iteration {steps - 5}"), form
+
+
+def test_a_turn_that_is_left_out_is_told_to_who_asks_for_it() -> None:
+    trace = shortened(50)
+    for ask in (lambda: trace["iteration 30/point"], lambda: shown(trace, View(show=("iteration 30/*",)))):
+        with pytest.raises(AttncalcError) as told:
+            ask()
+        assert told.value.hint == "iterations 6 to 44 are left out; --all (in Python keep_all=True) keeps every one"
+    with pytest.raises(AttncalcError) as told:
+        trace.find("iteration 60/point")
+    assert "left out" not in told.value.hint
+
+
+@pytest.mark.spread
+@of_every_sample
+def test_only_where_turns_are_left_out_is_anything_told_of_it(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        told = any("the first and the last are shown" in note for note in trace.notes)
+        assert bool(trace.gaps) == told
+
+
+def test_a_row_for_each_turn_is_promised_only_where_it_stands() -> None:
+    for steps in (3, 50):
+        table = shortened(steps).find("iterations")
+        assert table.why.endswith("a row for each") == (table.shape[0] == steps + 1)
+
+
+def test_a_step_that_no_page_shows_is_named_by_none() -> None:
+    for step in shortened(3).steps:
+        assert not re.search(r"x_\d", step.formula + step.latex), step.key
+
+
+def test_a_long_row_of_parts_shows_where_one_is() -> None:
+    trace = shortened(50, keep_all=True)
+    text = " ".join(page_in("table", trace, View(show=("iteration 30/point",), width=200)).split())
+    assert "all iteration 0 → … → iteration 29 → [iteration 30] → iteration 31 → … → iteration 50" in text

@@ -42,9 +42,9 @@ def test_most_layers_have_some() -> None:
 @pytest.mark.thorough
 @rows("tried", ONE_OF_EACH)
 def test_no_line_is_wider_than_the_page(tried: Tried) -> None:
-    for width in (WIDE, WIDE + 40):
-        page = page_in("table", solved(tried), View(width=width, everything=True))
-        assert max(map(len, page.splitlines())) <= width
+    width = WIDE + 40 * (len(tried.name) % 2)
+    page = page_in("table", solved(tried), View(width=width, everything=True))
+    assert max(map(len, page.splitlines())) <= width
 
 
 def lines(width: int, *, color: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.declare.mistake import Mistake, StepKey, in_heads
+from attncalc.declare.mistake import WHERE, Mistake, StepKey, in_places
 from attncalc.homework.diagnosis.comparing import (
     Close,
     Odds,
@@ -77,9 +77,9 @@ def explanations(
         if as_written:
             return
         yield _heads_permuted(key, question)
-        in_heads = _in_some_heads(key, question, singles)
+        somewhere = _in_some_places(key, question, singles)
         for base in question.bases:
-            yield nearest_to(key, question, in_heads, base, beside)
+            yield nearest_to(key, question, somewhere, base, beside)
         return
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
@@ -297,20 +297,23 @@ def nearest_to(
     return _likelier([candidates[number] for number in nearest(key, question, nodes, own, against)])
 
 
-def _in_some_heads(key: Key, question: Question, singles: Sequence[Candidate]) -> list[Candidate]:
-    """Mistakes in some heads alone: in those that are wrong, or where heads have been mixed, in each by itself."""
+def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) -> list[Candidate]:
+    """Mistakes in some heads or items of a batch alone: in those that are wrong.
+
+    Where heads have been mixed it is each by itself.
+    """
     step, answer = key.nodes[question.step], question.answer
     if answer.shape != question.expected.shape:
         return []
-    if "h" in step.names:
-        axis = step.names.index("h")
-        right = (fits(answer, question.expected) | ~answer.answered).all(
-            axis=tuple(other for other in range(len(step.axes)) if other != axis)
-        )
-        several = [tuple(np.flatnonzero(~right).tolist())] if right.any() else []
-    else:
+    wrong = ~fits(answer, question.expected) & answer.answered
+    found: dict[str, list[int]] = {}
+    for axis in (step.names.index(name) for name in WHERE if name in step.names):
+        spoilt = wrong.any(axis=tuple(other for other in range(wrong.ndim) if other != axis))
+        found |= {} if spoilt.all() or not spoilt.any() else {step.names[axis]: np.flatnonzero(spoilt).tolist()}
+    several = [found] if found else []
+    if "h" not in step.names:
         number = max((axis.size for node in walk(step) for axis in node.axes if axis.name == "h"), default=0)
-        several = [(head,) for head in range(number)] if number <= MOST_HEADS else []
+        several += [found | {"h": [head]} for head in range(number)] if number <= MOST_HEADS else []
     gap = [key.nodes[made] for made in _gap(key, question) if made in key.nodes]
     mixed = max((node for node in gap if "h" in node.names), key=lambda node: node.serial, default=None)
     mistakes = []
@@ -321,9 +324,9 @@ def _in_some_heads(key: Key, question: Question, singles: Sequence[Candidate]) -
         if mixed is not None and (other := one.solution.steps.get(mixed.key)):
             group, name = mixed.key
             place = "/".join(filter(None, (group.rpartition("/")[2], name)))
-            mistakes += [in_heads(mistake, heads, place, other.sources[0]) for heads in several]
+            mistakes += [in_places(mistake, places, place, other.sources[0]) for places in several]
         elif mistake.rule:
-            mistakes += [in_heads(mistake, heads) for heads in several]
+            mistakes += [in_places(mistake, places) for places in several]
     solutions = (key.solutions.by(mistake) for mistake in mistakes)
     return _candidates(question, (found for found in solutions if found))
 
