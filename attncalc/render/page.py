@@ -497,13 +497,16 @@ def label(table: Labelled, axis: str, index: int) -> str:
 
 
 def spoken(table: Labelled, axis: str, index: int) -> str:
-    """How a place along an axis is asked for: by its label, with the axis where that is a number, or by its index."""
+    """How a place along an axis is asked for: by its label, or by its index where that could be mistaken.
+
+    Where labels are numbers both could be: the axis stands before them, `step=4000`.
+    """
     labels = table.labels.get(axis, ())
     word = labels[index] if labels else ""
     if not word or labels.count(word) > 1 or '"' in word or word != word.strip() or word == str(index):
         return str(index)
-    if is_number(word):  # step=4000: by itself it would be an index
-        return f"{axis}={visible(word)}"
+    if is_number(word):
+        return f"{axis}={visible(word)}" if all(map(is_number, labels)) or str(index) in labels else str(index)
     return f'"{visible(word)}"' if any(sign in word for sign in ",[]:") else visible(word)
 
 

@@ -114,7 +114,7 @@ def of_latex(text: str) -> Iterator[Said]:
         yield said
 
 
-INDEX = r"(?:\\text\{((?:[^{}]|\{\})*)\}|(\d+))"
+INDEX = r"(?:\\text\{((?:[^{}]|\{[^{}]*\})*)\}|(\d+))"
 """A label, or a number."""
 
 

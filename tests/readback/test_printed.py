@@ -102,7 +102,14 @@ def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[A
 LABELS = re.compile(r'"([^"]*)"|([^,]+)')
 
 
-SPELLED = {"<": r"\textless{}", ">": r"\textgreater{}", "·": r"$\cdot$"}
+SPELLED = {
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "·": r"$\cdot$",
+    "λ²": r"$\lambda^{2}$",
+    "λ³": r"$\lambda^{3}$",
+    "λ": r"$\lambda$",
+}
 """Signs in words as LaTeX has them."""
 
 
