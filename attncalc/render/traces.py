@@ -40,6 +40,7 @@ from attncalc.render.page import (
     Points,
     Table,
     ends,
+    located,
     matrices,
     room,
     shown_entries,
@@ -780,11 +781,17 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
     """An entry and how it comes about, at its place in the words of the table."""
     value = solver.entry_of(trace, step, at) if shown.value is None else shown.value[at]
     number = format_number(value, view.digits)
-    if "e" in number and shown.value is not None and shown.value.dtype.kind == "f" and shown.value.size < LARGE:
-        number = str(texts(shown.value, view.digits)[at])  # as many digits as it has beside others
+    if "e" in number and step.shape and (shown.value is None or shown.value.dtype.kind == "f"):
+        number = _beside_others(shown, at, view) or number
     arithmetic = leading(written(solver.arithmetic(trace, step, at, deepest), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
     return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels, taken_apart(arithmetic)[1])
+
+
+def _beside_others(shown: Table, at: tuple[int, ...], view: View) -> str:
+    """An entry with as many digits as it has in the table; "" where it is not shown there."""
+    matrices = window(shown, view, Limits()).matrices
+    return next((entry for matrix in matrices for place, entry in located(shown, matrix) if place == at), "")
 
 
 def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:

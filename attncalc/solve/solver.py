@@ -386,7 +386,6 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
-    masks = step.value is not None and " where " in step.formula and bool((step.value == -np.inf).any())
     several = len(step.shape) == 1 and " where " in step.formula
     last = (LOOKED_AT_CHOICES if several else LOOKED_AT) - 1
     first = [0 if at < len(step.shape) - 2 else last for at in range(len(step.shape))]
@@ -400,6 +399,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         return left, len(set(at[-2:])) < len(at[-2:])
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
+    masks = "else −∞" in step.formula and any(entry_of(trace, step, at) == -np.inf for at in near)
     nothing = left_over(trace, step)
     best, most = None, (False, False, False, 0)
     for at in near:
