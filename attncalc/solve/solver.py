@@ -571,7 +571,7 @@ def hinging(trace: Trace, step: Step) -> Array | None:
 
 def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
     """One entry of a step; of a value that was not kept it is worked out now."""
-    return entries(trace, step, [[i] for i in at]).item()
+    return np.asarray(entries(trace, step, [[i] for i in at]), dtype=object).item()  # an exact number is no array
 
 
 def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
