@@ -87,13 +87,13 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
         alone = len(names) < depth
         return (True, str(number), False) if alone else (False, "/".join(names[:depth]), is_backward(step, trace))
 
-    before = ""
+    before, gaps = "", trace.gaps
     for (alone, name, backward), members in groupby(steps, key=part):
         inside = list(members)
         number, last = inside[-1]
         within = last.key.split("/")[0]
-        if before != within and before in trace.gaps:
-            yield Row((GAP, "", f"{trace.gaps[before].said}; --all keeps every one"))
+        if before != within and before in gaps:
+            yield Row((GAP, "", f"{gaps[before].said}; --all keeps every one"))
         before = within
         if alone:
             yield _row(f"{number} ", last, trace, view)

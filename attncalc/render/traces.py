@@ -518,11 +518,11 @@ def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[
 
 def _with_gaps(groups: Iterable[Part], trace: Trace) -> Iterator[Block]:
     """The groups, and where turns between them are left out, which."""
-    before = ""
+    before, gaps = "", trace.gaps
     for group in groups:
         turn = group.heading.text.split("/")[0]
-        if turn != before and before in trace.gaps:
-            yield Paragraph(f"{GAP} {trace.gaps[before].said}; --all keeps every one", "remark")
+        if turn != before and before in gaps:
+            yield Paragraph(f"{GAP} {gaps[before].said}; --all keeps every one", "remark")
         yield group
         before = turn
 

@@ -12,6 +12,7 @@ from homework.kernels import attention
 from homework.problems import problem
 from numpy.typing import NDArray
 
+import attncalc as ac
 from attncalc.evaluate.precisions import held
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
@@ -134,6 +135,21 @@ def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: st
     found = judged(given, kernel(partial(held, name=dtype)))
     assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
     assert told in found.finding.says
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_two_options_that_are_forgotten_are_named_together(dtype: str) -> None:
+    kernel = seen(partial(held, name=dtype), None)
+    found = judged(posed(causal=True, window=4, softcap=1.5), kernel)
+    assert {*found.finding.mistakes} == {"window-missing", "softcap-missing"}
+
+
+def test_two_options_that_are_forgotten_by_hand_are_named_together() -> None:
+    x = np.array([[0.5, 1], [2, 0.3], [1, 1.5], [0.2, 2]])
+    given = problem("attention", {"causal": True, "window": 2, "softcap": 1.5}, q=x, k=x, v=x)
+    answer = ac.attention(x, x, x, causal=True).result.round(4)
+    [marked] = Marker(Key(given)).mark(from_python(answer.tolist())).steps
+    assert {*marked.finding.mistakes} == {"window-missing", "softcap-missing"}
 
 
 RIGHT: dict[str, tuple[Problem, Callable[[Any], Array]]] = {

@@ -252,7 +252,7 @@ class Key:
         if (i, j) not in self._pairs:
             first, second = self.wrong[i], self.wrong[j]
             [a], [b] = first.mistakes, second.mistakes
-            clash = a.id == b.id or set(a.at) & set(b.at) or (a.options and b.options)
+            clash = a.id == b.id or set(a.at) & set(b.at) or self.solutions.changed(a) & self.solutions.changed(b)
             found = None if clash else self.solutions.by(a, b)
             single = found is not None and found.steps in (first.steps, second.steps)
             self._pairs[i, j] = None if single else found

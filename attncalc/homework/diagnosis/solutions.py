@@ -92,6 +92,12 @@ class Solutions:
             return None
         return None if found.steps == self.right.steps else found
 
+    def changed(self, rule: Mistake) -> frozenset[str]:
+        """The options that a mistake changes."""
+        options = self._forward[()].options
+        others = rule.options(options) if rule.options else {}
+        return frozenset(name for name, value in others.items() if value != options.get(name))
+
     def values(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
         """The nodes' values, from the true operands or from somebody's own values of steps."""
         if own:
