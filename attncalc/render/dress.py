@@ -1,5 +1,7 @@
 """The style sheet of the HTML page, as text: a page fetches nothing."""
 
+from attncalc.render.html_values import WIDTHS
+
 STYLE = """
 .attncalc { color: var(--ink); line-height: 1.5; text-align: left; }
 .attncalc h1, .attncalc h2, .attncalc h3, .attncalc h4 { line-height: 1.25; font-weight: 600; color: inherit; }
@@ -28,6 +30,12 @@ STYLE = """
 .attncalc math {
   font-size: 1.12em; font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "STIX Math", math;
 }
+.attncalc math.long, .attncalc .long > semantics, .attncalc .long > semantics > mrow { display: inline; }
+.attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow { display: inline math; padding-block: .1em; }
+.attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; }
+.attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
+.attncalc p.formula > *, .attncalc math * { text-indent: 0; }
+.attncalc p.formula > math { padding-block: .1em; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
@@ -80,6 +88,11 @@ SHADES = "".join(
 )
 """Of shares, of what is above 0, and of what is below."""
 
+PAPER = "".join(
+    f"  .attncalc .w{width} > table {{ font-size: min(.95rem, calc(100cqi / {width})); }}\n" for width in WIDTHS
+)
+"""Of tables that are wider than paper."""
+
 COLOURS = ("#2f7fc4", "#d4691e", "#1d9a78", "#b0619b", "#b98a12", "#7a8794")
 LINES = "".join(
     f".attncalc svg .line-{number} {{ stroke: {colour}; }}\n.attncalc svg .end-{number} {{ fill: {colour}; }}\n"
@@ -110,14 +123,6 @@ html:has(.panel) { scroll-padding: 1rem 0 46vh; }
 main.attncalc:has(> .panel:not([hidden])) { padding-bottom: 50vh; }
 main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc [data-how] { cursor: default; scroll-margin: 5rem; }
-.attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
-.attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
-.attncalc .lit-1 { background: var(--lit-1); outline-style: dashed; outline-color: var(--edge-1); }
-.attncalc .lit-2 { background: var(--lit-2); outline-style: dotted; outline-color: var(--edge-2); }
-.attncalc .at, .attncalc .at:focus {
-  background: var(--accent); color: var(--paper); outline: 2px solid var(--accent); outline-offset: -2px;
-  border-radius: 3px;
-}
 .attncalc .pinned { box-shadow: 0 0 0 3px var(--accent); }
 .attncalc .panel {
   position: fixed; z-index: 2; left: 0; right: 0; bottom: 0; max-height: 45vh; overflow: auto; box-sizing: border-box;
@@ -156,13 +161,22 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc .link:hover, .attncalc .link:focus { opacity: 1; }
 .attncalc :target { scroll-margin-top: 1rem; }
 .attncalc td:target { outline: 3px solid var(--accent); }
-.attncalc .covered { color: var(--faint); cursor: pointer; font-weight: 400; }
 """
     + SHADES
     + """
-.attncalc :is(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
+.attncalc :where(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
   background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
 }
+.attncalc .covered { color: var(--faint); background: none; cursor: pointer; font-weight: 400; }
+.attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
+.attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
+.attncalc .lit-1 { background: var(--lit-1); outline-style: dashed; outline-color: var(--edge-1); }
+.attncalc .lit-2 { background: var(--lit-2); outline-style: dotted; outline-color: var(--edge-2); }
+.attncalc .at, .attncalc .at:focus {
+  background: var(--accent); color: var(--paper); outline: 2px solid var(--accent); outline-offset: -2px;
+  border-radius: 3px;
+}
+.attncalc.predicting :is(.worked, .chain, .picture, .scale, .remark, .alarm) { display: none; }
 .attncalc .scale { font-size: .85rem; }
 .attncalc .picture { margin: 1.5rem 0; }
 .attncalc svg { display: block; max-width: 100%; height: auto; font-size: 13px; }
@@ -203,6 +217,7 @@ main.attncalc { --ground: var(--paper); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc summary { list-style-position: inside; }
+  .attncalc summary :is(h2, h3) { display: inline; }
   .attncalc .result { padding: .1rem .6rem 1rem; }
   .attncalc th, .attncalc td, .attncalc caption { padding-left: .45rem; padding-right: .45rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
@@ -231,6 +246,18 @@ main.attncalc { --ground: var(--paper); }
   .attncalc :is(h1, h2, h3, caption, summary, .formula, .why) { break-after: avoid; }
   .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }
   .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
+  .attncalc .scroll, .attncalc .formula { overflow: visible; }
+  .attncalc math.wide { font-size: .8em; }
+  .attncalc :is(figure, .operands > div):has(.broad, .folded) { width: 100%; }
+  .attncalc .broad { container-type: inline-size; }
+  .attncalc .broad :is(td, th, caption) { padding: .2em .45em; font-size: inherit; }
+  .attncalc .folded > table, .attncalc .folded :is(thead, tbody) { display: block; font-size: .6rem; }
+  .attncalc .folded tr { display: flex; flex-wrap: wrap; border-bottom: 1px solid var(--line); }
+  .attncalc .folded :is(td, th) { width: 6em; box-sizing: border-box; padding: .1em; white-space: normal; }
+  .attncalc .folded :is(td, th) { overflow-wrap: anywhere; border: 0; }
+"""
+    + PAPER
+    + """
   .attncalc details::details-content { content-visibility: visible; display: block; }
   .attncalc summary, .attncalc .contents summary { list-style: none; }
   .attncalc td, .attncalc .swatch { print-color-adjust: exact; }

@@ -18,6 +18,7 @@ from attncalc.render import View
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
 from attncalc.render.html_values import (
     DEEPEST,
+    LABEL,
     Block,
     Layout,
     Link,
@@ -26,7 +27,9 @@ from attncalc.render.html_values import (
     axis_names,
     below,
     element,
+    kept_whole,
     named,
+    on_paper,
     single,
     swatches,
     text,
@@ -63,7 +66,7 @@ LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 FEWEST = Limits(3, 3, 3)
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
-OPTION = r"(?<![^\s(])--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is typed behind it
+OPTION = r"(?<!\S)\(?--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is around it
 MANY_OPERANDS = 9  # of a page that is folded, from which on they are folded too
 FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
@@ -131,7 +134,7 @@ def _hash(text: str) -> str:
 def _sentence(words: str) -> str:
     """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
     lowered = re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1<sub>\2</sub>", text(words))
-    raised = re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
+    raised = kept_whole(re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered))
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 
@@ -296,8 +299,9 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
 def _outcome(steps: Sequence[Part], layout: Layout) -> str:
     """`29 steps → output 4×4`: what a part that is folded comes to."""
     last = steps[-1].one(Table)
-    size = "×".join(map(str, last.shape)) if prod(last.shape) > 1 else f"= {number(last, layout.view)}"
-    return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} {size}"), "sizes")
+    single = element("span", text(f"= {number(last, layout.view)}"), "chain") if prod(last.shape) == 1 else ""
+    size = single or "×".join(map(str, last.shape))
+    return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} ") + size, "sizes")
 
 
 def _is_backward(step: Part) -> bool:
@@ -410,7 +414,8 @@ def _map(block: Map, layout: Layout) -> str:
     rows = [above, names] if any(parts) else [names]
     head = element("thead", "".join(element("tr", f"<td></td>{row}") for row in rows))
     drawn = element("table", element("caption", text(block.caption)) + head + element("tbody", "".join(body)), "map")
-    return element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=block.caption)
+    kind = f"{on_paper(2.4 * len(block.names) + LABEL)} wide scroll".strip()
+    return element("div", drawn, kind, tabindex="0", role="region", aria_label=block.caption)
 
 
 def _legend() -> str:

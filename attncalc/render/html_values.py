@@ -31,6 +31,9 @@ from attncalc.render.page import (
 
 WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard too
 DEEPEST = 9  # the number of the deepest shade
+WIDTHS = range(50, 101, 10)  # of tables on paper, in the size of their type
+LABEL, DIGITS, STREAMED = 16, 4, 9  # letters of the heading of a row, and of an entry that is not written yet
+WHOLE_NUMBER = r"−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
 WHOLE = 1e-5  # so little may a row of shares be off 1
 
 
@@ -70,8 +73,13 @@ def text(words: str) -> str:
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05 or before the power of |-3|²."""
-    return re.sub(r"[\d.]+e-\d+|\|[-−\d.]+\|[²^]", lambda number: element("span", number[0], "whole"), text(words))
+    """Arithmetic, in which no line ends within 1e-05 or −(-2, or before the power of |-3|²."""
+    return kept_whole(text(words))
+
+
+def kept_whole(written: str) -> str:
+    """Text that is written already, in which no line ends within a number."""
+    return re.sub(WHOLE_NUMBER, lambda number: element("span", number[0], "whole"), written)
 
 
 def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
@@ -116,7 +124,8 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
         return
     if not table.shape:
         *links, value = lines[0].links if lines else (number(table, layout.view),)
-        yield single(table, text(" = ".join((table.name, *links, ""))), "strong", value, layout)
+        worked = element("span", text("".join(f"{link} = " for link in links)), "chain") if links else ""
+        yield single(table, text(f"{table.name} = ") + worked, "strong", value, layout)
         return
     if lines:
         yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in lines), "worked")
@@ -202,7 +211,24 @@ def _figure(
     """A matrix, which is scrolled where it is wide, by keyboard too."""
     wide = {"tabindex": "0", "role": "region", "aria_label": table.name} if len(matrix.columns) > WIDE else {}
     drawn = around("table", _matrix(table, matrix, entries, layout, anchor, scale))
-    return around("figure", around("div", drawn, "wide scroll" if wide else "scroll", **wide))
+    kind = on_paper(_breadth(table, matrix)) + " wide" * bool(wide) + " scroll"
+    return around("figure", around("div", drawn, kind.strip(), **wide))
+
+
+def _breadth(table: Table, matrix: Matrix) -> float:
+    """How wide a matrix will be, in the size of its type: broad digits, and what is around each."""
+    names = [1 if j is None else len(label(table, axes(table)[1], j)) for j in matrix.columns]
+    entries = [max(map(len, column)) for column in zip(*matrix.entries, strict=True)] or [STREAMED] * len(names)
+    rows = [LABEL if axes(table)[0] in table.labels else DIGITS] * (len(table.shape) > 1)
+    return sum(0.64 * size + 0.9 for size in [*rows, *map(max, names, entries)])
+
+
+def on_paper(breadth: float) -> str:
+    """The class of what is too wide for paper in its own type: it is set in smaller type, or its rows are folded."""
+    if breadth < WIDTHS[0] * 0.8:
+        return ""
+    fitting = next((width for width in WIDTHS if breadth <= width), None)
+    return f"broad w{fitting}" if fitting else "folded"
 
 
 def _matrix(

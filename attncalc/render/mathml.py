@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 from itertools import islice
@@ -73,20 +74,73 @@ Kind = Literal["operand", "operator", "function"]
 Tokens = deque[str]
 
 
+BREAKS = frozenset("=+−·⊙⊗×≤≥<>∧∨≈→")  # a line may end before these, between operands
+SEPARATORS = frozenset(",;")  # and behind these
+OPENING, CLOSING = frozenset("([{⌊⌈"), frozenset(")]}⌋⌉")
+BARS = frozenset("|‖")
+LONG = 24  # letters and signs from which on a formula, and a part of one, may take several lines
+LONG_GROUP, UNEVEN = 32, 60  # and what stands in brackets, which is taller at one end than at the other
+
+
 class Atom(NamedTuple):
     """A piece of a formula, and how its neighbours take it."""
 
     xml: str
     kind: Kind = "operand"
     large: bool = False
+    sign: str = ""
+    rows: tuple[str, ...] = ()  # of what stands in long brackets: the same, cut where a line may end
 
 
 @lru_cache(maxsize=4096)  # a page is gone through for its contents first
 def mathml(latex: str) -> str:
-    """The formula as a `<math>` element, which also carries its LaTeX for whoever copies it."""
-    body = _row(deque(TOKEN.findall(latex)))
+    """The formula as a `<math>` element, which also carries its LaTeX for whoever copies it.
+
+    A long one consists of rows, between which the style sheet lets a line end; a row may be as wide as paper.
+    """
+    atoms = _atoms(deque(TOKEN.findall(latex)))
+    body, parts = "".join(atom.xml for atom in atoms), _parts(atoms)
+    kinds = ["wide"] if max(_size(row) for rows in parts for row in rows) > UNEVEN else []
+    if len(parts) > 1 and _size(body) > LONG:
+        body = "".join(map(_part, parts))
+        kinds.append("long")
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
     source = f'<annotation encoding="application/x-tex">{escape(latex)}</annotation>'
-    return f'<math displaystyle="true"><semantics>{_element("mrow", body)}{source}</semantics></math>'
+    return f'<math displaystyle="true"{kind}><semantics>{_element("mrow", body)}{source}</semantics></math>'
+
+
+def _part(rows: list[str]) -> str:
+    whole = "".join(_element("mrow", row) for row in rows)
+    return whole if len(rows) == 1 else f'<mrow class="long">{whole}</mrow>'
+
+
+def _size(xml: str) -> int:
+    """How many letters and signs are seen."""
+    return len(re.sub(r"<[^>]*>|[\u2061\u2062]", "", xml))
+
+
+def _parts(atoms: Iterable[Atom], depth: int = 0) -> list[list[str]]:
+    """A row cut where a line may end; a long part of it is itself cut, within its brackets."""
+    parts: list[tuple[str, list[str]]] = [("", [""])]
+    before, is_behind, in_bars = Atom("", "operator"), False, False
+    for atom in atoms:
+        has_left = before.kind == "operand" or before.sign in CLOSING or (before.sign in BARS and not in_bars)
+        is_word = atom.kind == "operator" and atom.xml.startswith("<mtext>")
+        leads = has_left and (is_word or atom.sign in BREAKS)
+        leads &= not depth or not (is_word or atom.sign == "=")  # `0 for n=1` in brackets stays whole
+        in_bars ^= atom.sign in BARS
+        leads &= not in_bars
+        xml = atom.xml.replace("<mo>", '<mo form="infix">', 1) if leads else atom.xml
+        if leads or (is_behind and not in_bars and not atom.xml.startswith("<mspace")):
+            parts += [] if depth else [("", [""])]
+            parts[-1][1].extend([""] if depth else [])
+        is_behind = atom.sign in SEPARATORS or (is_behind and atom.xml.startswith("<mspace"))
+        depth = max(depth + (atom.sign in OPENING) - (atom.sign in CLOSING), 0)
+        first, *more = atom.rows or (xml,)
+        whole, rows = parts.pop()
+        parts.append((whole + xml, [*rows[:-1], rows[-1] + first, *more]))
+        before = atom
+    return [rows if _size(whole) > LONG else [whole] for whole, rows in parts]
 
 
 def _element(name: str, *inside: str) -> str:
@@ -94,19 +148,25 @@ def _element(name: str, *inside: str) -> str:
 
 
 def _row(tokens: Tokens, *ends: str) -> str:
+    return "".join(atom.xml for atom in _atoms(tokens, *ends))
+
+
+def _atoms(tokens: Tokens, *ends: str) -> list[Atom]:
     """The atoms up to one of the ends, which is left standing; factors that only stand side by side are told apart."""
-    row: list[str] = []
+    row: list[Atom] = []
     before: Kind = "operator"
     while tokens and not tokens[0].startswith(ends or "\0"):
         looks_up = [*islice(tokens, 2)] == [r"\left", "["]  # the places of an operand, and no factor
         atom = _with_scripts(tokens)
         if atom.kind != "operator" and before == "operand" and not looks_up:
-            row.append('<mo lspace="0" rspace=".17em">\u2062</mo>')  # an invisible ×
+            row.append(Atom('<mo lspace="0" rspace=".17em">\u2062</mo>'))  # an invisible ×
         if before == "function":
-            row.append("<mo>\u2061</mo>")  # an invisible "of"
-        row.append(atom.xml)
+            row.append(Atom("<mo>\u2061</mo>"))  # an invisible "of"
+        if atom.sign == "−" and before != "operand" and row and row[-1].sign not in CLOSING | BARS:
+            atom = atom._replace(xml=atom.xml.replace("<mo>", '<mo form="prefix">'))  # of a number, not a difference
+        row.append(atom)
         before = atom.kind
-    return "".join(row)
+    return row
 
 
 def _with_scripts(tokens: Tokens) -> Atom:
@@ -120,7 +180,9 @@ def _with_scripts(tokens: Tokens) -> Atom:
         return base
     marks = [mark for mark in SCRIPTS if mark in scripts]
     name = (LIMITS if base.large else BESIDE)["".join(marks)]
-    return Atom(_element(name, base.xml, *(scripts[mark] for mark in marks)), base.kind)
+    above = [scripts[mark] for mark in marks]
+    rows = (*base.rows[:-1], _element(name, base.rows[-1], *above)) if base.rows else ()
+    return Atom(_element(name, base.xml, *above), base.kind, sign=base.sign, rows=rows)
 
 
 def _atom(tokens: Tokens) -> Atom:
@@ -137,7 +199,7 @@ def _atom(tokens: Tokens) -> Atom:
         return Atom(_element("mn", token.replace("{,}", ",")))
     if token.isalpha():
         return Atom(_element("mi", token))
-    return Atom(_operator("−" if token == "-" else token), "operator") if token else Atom("<mrow></mrow>")
+    return _operator("−" if token == "-" else token) if token else Atom("<mrow></mrow>")
 
 
 def _until(tokens: Tokens, end: str) -> str:
@@ -172,24 +234,38 @@ def _command(name: str, tokens: Tokens) -> Atom:
     if name == "hat":
         return Atom(f'<mover accent="true">{_atom(tokens).xml}<mo stretchy="false">^</mo></mover>')
     if name == "left":
-        opening = _fence(tokens)
-        inside = _until(tokens, r"\right")
-        return Atom(_element("mrow", opening, inside, _fence(tokens)))
+        return _brackets(tokens)
     if name in LETTERS:
         return Atom(_element("mi", LETTERS[name]))
     if name == "partial":
         return Atom(_element("mi", "∂"), "operator")  # it clings to what follows
     if name in OPERATORS:
-        return Atom(_operator(OPERATORS[name]), "operator", name in LARGE)
+        return _operator(OPERATORS[name], large=name in LARGE)
     if name in FUNCTIONS:
         return Atom(_element("mi", name), "function", name in LARGE)
     return Atom(_element("mtext", escape(name)))
 
 
-def _operator(sign: str) -> str:
-    if sign in "()[]{}|‖⌊⌋⌈⌉":
-        return f'<mo stretchy="false" lspace="0" rspace="0">{sign}</mo>'
-    return _element("mo", escape(sign))
+def _operator(sign: str, *, large: bool = False) -> Atom:
+    is_tight = sign in "()[]{}|‖⌊⌋⌈⌉"
+    xml = f'<mo stretchy="false" lspace="0" rspace="0">{sign}</mo>' if is_tight else _element("mo", escape(sign))
+    return Atom(xml, "operator", large, sign)
+
+
+def _brackets(tokens: Tokens) -> Atom:
+    r"""What stands between `\left(` and `\right)`."""
+    opening, inside = _fence(tokens), _atoms(tokens, r"\right")
+    if tokens:
+        tokens.popleft()
+    closing = _fence(tokens)
+    whole = _element("mrow", opening, *(atom.xml for atom in inside), closing)
+    rows = [row for part in _parts(inside, 1) for row in part]
+    is_even = ("<mfrac" in rows[0]) == ("<mfrac" in rows[-1])
+    if len(rows) == 1 or _size(whole) <= (LONG_GROUP if is_even else UNEVEN):
+        return Atom(whole)
+    rows[0] = _element("mrow", opening.replace("<mo>", '<mo form="prefix">'), rows[0])
+    rows[-1] = _element("mrow", rows[-1], closing.replace("<mo>", '<mo form="postfix">'))
+    return Atom(whole, rows=tuple(rows))
 
 
 def _fence(tokens: Tokens) -> str:

@@ -171,8 +171,12 @@ tool("predict")?.addEventListener("click", event => {
   event.target.setAttribute("aria-pressed", on);
   pin(null);
   for (const cell of [...covered.keys()]) uncover(cell);
-  if (on) for (const cell of page.querySelectorAll(".step [data-how]")) cover(cell);
-  for (const line of page.querySelectorAll(".step .worked, .picture")) line.hidden = on;
+  page.classList.toggle("predicting", on);  // hides what tells a value beside its place
+  if (on) for (const cell of page.querySelectorAll(".step :is(td:not(:empty, .gap), strong)")) cover(cell);
+});
+page.addEventListener("click", event => {
+  const cell = event.target.closest(".covered:not([data-how])");  // of which nothing is told but the number
+  if (covered.has(cell)) uncover(cell);
 });
 
 // Parts that fold; a link into one opens what is around it, and paper shows all.

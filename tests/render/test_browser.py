@@ -7,16 +7,19 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from html import unescape
+from contextlib import suppress
+from functools import cache
+from html import escape, unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from solved import page_in
-from test_samples import posed
+from test_samples import PROBLEMS, posed
 
 import attncalc as ac
+from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Given, Remark
 from attncalc.render import View
 from attncalc.solve.problem import Backward
@@ -105,6 +108,43 @@ def trying(page: str, test: str) -> str:
     return page.replace("</head>", f"<script>{REPORT.replace('TEST', test)}</script></head>")
 
 
+GROUP = 20
+"""Samples whose pages are opened at once: a browser takes longer to start than to open one."""
+FRAMED = """<!DOCTYPE html><title>t</title>
+<style>iframe { display: block; border: 0; width: WIDTHpx; height: 900px; }</style>FRAMES
+<script>addEventListener("load", () => {
+  const found = {};
+  for (const frame of document.querySelectorAll("iframe")) {
+    const page = frame.contentDocument, window = frame.contentWindow;
+    const of = selector => [...page.querySelectorAll(selector)];
+    found[frame.name] = (() => { TEST })();
+  }
+  const report = document.createElement("pre");
+  report.id = "report";
+  report.textContent = JSON.stringify(found);
+  document.body.append(report);
+});</script>"""
+
+
+def framed(pages: dict[str, str], test: str, width: int) -> str:
+    """Several pages as they are, side by side in one that tries each of them out."""
+    frames = "".join(f'<iframe name="{name}" srcdoc="{escape(page)}"></iframe>' for name, page in pages.items())
+    return FRAMED.replace("WIDTH", str(width)).replace("TEST", test).replace("FRAMES", frames)
+
+
+@cache
+def sampled(first: int) -> dict[str, str]:
+    """The pages of a group of samples, forward and backward."""
+    pages = {}
+    for name in PROBLEMS[first : first + GROUP]:
+        problem = posed(name)
+        for backward in [problem.backward] if problem.backward else [None, Backward()]:
+            with suppress(AttncalcError):  # not every one has a gradient
+                trace = solve(problem._replace(backward=backward))
+                pages[f"grad {name}" if backward else name] = page_in("html", trace)
+    return pages
+
+
 ATTENTION = page_in(
     "html", ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]], causal=True), View()
 )
@@ -137,6 +177,33 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
     assert found["copied"] == found["over"][1:3]  # in sight wherever the page has been scrolled to
     assert found["away"] == ["", "", "", ""]
     assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked: 1 > 0)"]
+
+
+@pytest.mark.thorough
+def test_what_is_pointed_at_is_told_from_every_shade(look: Look) -> None:
+    """A number in the colour of paper is not seen on a light shade."""
+    trace = solve(posed("attention")._replace(backward=Backward()))
+    found = look(
+        trying(
+            page_in("html", trace),
+            """
+            const ground = of => `${getComputedStyle(of).backgroundImage} ${getComputedStyle(of).backgroundColor}`;
+            for (const kind of ["at", "lit-0", "covered"]) {
+              const cells = [...document.querySelectorAll(".step td:is([class^=h], [class^=p], [class^=m])")];
+              found.shades = new Set(cells.map(cell => cell.className)).size;
+              found[kind] = [...new Set(cells.map(cell => {
+                cell.classList.add(kind);
+                const seen = ground(cell);
+                cell.classList.remove(kind);
+                return seen;
+              }))];
+            }
+            """,
+        )
+    ).found
+    assert found["shades"] > 10
+    assert [len(found[kind]) for kind in ("at", "lit-0", "covered")] == [1, 1, 1]
+    assert len({*found["at"], *found["lit-0"], *found["covered"]}) == 3
 
 
 @pytest.mark.thorough
@@ -217,10 +284,73 @@ def test_a_link_opens_what_is_around_it_and_a_value_can_be_predicted(look: Look)
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+def test_nothing_on_the_page_gives_away_what_is_to_be_predicted(look: Look, first: int) -> None:
+    test = r"""
+    const worked = of(".step td, .step strong").map(cell => cell.textContent);
+    const values = new Set(worked.filter(said => /\d.?\d\d/.test(said)));
+    for (const cell of of(".operands td, .operands .value span, th")) values.delete(cell.textContent);
+    of("details").forEach(part => part.open = true);
+    of(".predict").forEach(button => button.click());
+    const is_shaded = cell => {
+      const { backgroundImage, backgroundColor } = window.getComputedStyle(cell);
+      return backgroundImage !== "none" || !backgroundColor.endsWith(" 0)");
+    };
+    const texts = page.createTreeWalker(page.querySelector("main"), NodeFilter.SHOW_TEXT), told = [];
+    while (texts.nextNode()) {
+      const { data, parentElement: around } = texts.currentNode;
+      if (around.checkVisibility() && !around.closest(".panel, annotation"))
+        told.push(...(data.match(/[-−]?\d[\d.]*/g) ?? []).filter(said => values.has(said)));
+    }
+    const labels = of("[title], [aria-label]").flatMap(part => [part.title, part.ariaLabel]);
+    told.push(...labels.filter(said => values.has(said)));
+    return { told, shaded: of("td.covered").filter(is_shaded).length, values: values.size };
+    """
+    found = look(framed(sampled(first), test, 1440)).found
+    assert set(found) == set(sampled(first))
+    assert {name: said for name, said in found.items() if said["told"] or said["shaded"]} == {}
+    assert sum(said["values"] for said in found.values()) > 100
+
+
+@pytest.mark.thorough
 def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
     page = page_in("html", ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
     found = look(trying(page, """found.stops = document.querySelectorAll('.result td[tabindex="0"]').length;""")).found
     assert found["stops"] == 3
+
+
+def cut_on_paper(look: Look, pages: dict[str, str]) -> dict[str, list[str]]:
+    """What the edge of A4 would cut, by the pages on which it is: as wide as that, with the style of paper."""
+    test = """
+    of("details").forEach(part => part.open = true);
+    const inside = ".unseen, .panel, svg, math";
+    const is_cut = part => part.getClientRects().length && !part.closest(inside) &&
+      (part.scrollWidth > part.clientWidth + 1 && part.matches(".scroll, .formula, figure, section, p, li") ||
+        part.getBoundingClientRect().right > window.innerWidth + 1);
+    return of("main *").filter(is_cut).map(part => `${part.closest("[id]")?.id}: ${part.tagName} ${part.className}`);
+    """
+    printed = {name: POLICY.sub("", page).replace("@media print", "@media all") for name, page in pages.items()}
+    found = look(framed(printed, test, 718)).found
+    assert set(found) == set(pages)
+    return {name: cut for name, cut in found.items() if cut}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+def test_the_edge_of_paper_cuts_nothing(look: Look, first: int) -> None:
+    assert cut_on_paper(look, sampled(first)) == {}
+
+
+@pytest.mark.thorough
+def test_the_edge_of_paper_cuts_no_table_however_wide_it_is(look: Look) -> None:
+    words = ["unexceptionally", "so", "incomprehensible"] * 30
+    pages = {}
+    for size in (9, 13, 17, 40, 90):
+        trace = ac.softmax(np.arange(2.0 * size).reshape(2, size) * -1e3)
+        named = trace._replace(steps=tuple(step._replace(labels={"n": tuple(words[:size])}) for step in trace.steps))
+        pages[f"{size} numbers"] = page_in("html", trace, View(everything=True))
+        pages[f"{size} words"] = page_in("html", named, View(everything=True))
+    assert cut_on_paper(look, pages) == {}
 
 
 @pytest.mark.skipif(not PDFTOTEXT, reason="needs pdftotext")

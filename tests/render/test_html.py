@@ -382,9 +382,12 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert '<span class="whole">|-3|²</span>' in page_in(
         "html", solve(posed("minkowski")._replace(backward=Backward()))
     )
+    assert 'floats leave <span class="whole">5.551e-17</span> of it' in page_in("html", solve(posed("decoder-block")))
+    grads = page_in("html", solve(posed("preference-loss")._replace(backward=Backward())))
+    assert '= <span class="whole">−(-0.1583</span>×0.1)' in grads
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
-    assert '(<span class="option">--sample</span> divides' in page_in("html", solve(posed("expectation")))
+    assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))
 
 
 @pytest.mark.thorough

@@ -37,6 +37,12 @@ def inside(latex: str) -> str:
         pytest.param("Q", "<mi>Q</mi>", id="a letter"),
         pytest.param("12.5", "<mn>12.5</mn>", id="a number"),
         pytest.param("a - b", "<mi>a</mi><mo>−</mo><mi>b</mi>", id="an operator"),
+        pytest.param(
+            "(-b) - c = -d",
+            f'{BRACKET.format("(")}<mo form="prefix">−</mo><mi>b</mi>{BRACKET.format(")")}<mo>−</mo><mi>c</mi>'
+            '<mo>=</mo><mo form="prefix">−</mo><mi>d</mi>',
+            id="a minus in front of a number, and between two",
+        ),
         pytest.param("Q K", f"<mi>Q</mi>{TIMES}<mi>K</mi>", id="factors side by side"),
         pytest.param(r"Q K^\top", f"<mi>Q</mi>{TIMES}<msup><mi>K</mi><mi>⊤</mi></msup>", id="transposed"),
         pytest.param("d_{k}", "<msub><mi>d</mi><mrow><mi>k</mi></mrow></msub>", id="below"),
@@ -109,3 +115,45 @@ def test_every_formula_of_every_calculation(tried: Tried) -> None:
             assert set(re.findall(r"\\([A-Za-z]+|.)", latex)) <= known, f"teach mathml.py the commands of {latex}"
             words = "".join(parsed(latex)[0][0].itertext()).replace("\u00a0", " ")
             assert all(word in words for word in re.findall(r"\\text\{([^{}]*)\}", latex))
+
+
+LONG = " + ".join([r"\text{aaaaaaaa}"] * 4)
+ROWS = ["aaaaaaaa", *["+aaaaaaaa"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("latex", "rows"),
+    [
+        pytest.param("a = b + c", [], id="a short one stays whole"),
+        pytest.param(f"-a = {LONG}", ["−a", "=aaaaaaaa", *ROWS[1:]], id="before = and each +"),
+        pytest.param(
+            rf"a = \left({LONG[:51]}\right)^2", ["a", f"=({''.join(ROWS[:3])})2"], id="short brackets stay whole"
+        ),
+        pytest.param(
+            rf"a = \left({LONG} + \frac{{a}}{{b}}\right)", ["a", f"=({''.join(ROWS)}+ab)"], id="brackets are as tall"
+        ),
+        pytest.param(
+            rf"a = \left[{LONG}; {LONG}\right]^\top",
+            ["a", "=[aaaaaaaa", *ROWS[1:3], "+aaaaaaaa;", *ROWS[:3], "+aaaaaaaa]⊤"],
+            id="within long brackets too",
+        ),
+        pytest.param(
+            r"\lVert \text{aaaaaaaa} + \text{aaaaaaaa}\rVert = |\text{aaaaaaaa} - b| + 1",
+            ["‖aaaaaaaa+aaaaaaaa‖", "=|aaaaaaaa−b|", "+1"],
+            id="a norm is not cut",
+        ),
+        pytest.param(rf"a = \frac{{{LONG}}}{{{LONG}}}", ["a", "=" + "".join(ROWS * 2)], id="a fraction is not cut"),
+        pytest.param(
+            r"\text{aaaaaaaaaaaa}_{n=0} \cdot f(-b, -\text{aaaaaaaaaaaa}) - d",
+            ["aaaaaaaaaaaan=0", "·f(−b,−aaaaaaaaaaaa)", "−d"],
+            id="no sign that leads, no argument, nothing below",
+        ),
+    ],
+)
+def test_a_long_formula_is_cut_where_a_line_may_end(latex: str, rows: list[str]) -> None:
+    root = ET.fromstring(mathml(latex))  # noqa: S314 - ours
+    parts = [each for part in root[0][0] for each in (part if part.get("class") == "long" else [part])]
+    found = ["".join(part.itertext()).translate({0x2061: None, 0x2062: None}) for part in parts]
+    assert (found if "long" in root.get("class", "") else []) == rows
+    for part in parts[1:] if rows else []:  # a sign that begins a line stands between operands
+        assert part[0].get("form") == ("infix" if part[0].tag == "mo" else None)
