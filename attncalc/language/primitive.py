@@ -290,7 +290,7 @@ def pretty(name: str) -> str:
 
 
 def _latex_name(name: str, op: str) -> str:
-    """A name as LaTeX shows it: words upright, letters slanted, what follows `_` below."""
+    """A name as LaTeX shows it: words upright, letters slanted, what follows `_` below, but for words behind a word."""
     if name.startswith("∂"):
         above, _, below = name[1:].partition("/∂")
         return rf"\frac{{\partial {_latex_name(above, op)}}}{{\partial {_latex_name(below, op)}}}"
@@ -301,10 +301,11 @@ def _latex_name(name: str, op: str) -> str:
         return rf"\hat{{{head}}}"
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
-    elif op == "step" and len(name) > 2 and not (len(head) == 1 and (len(tail) == 1 or tail.isdigit())):
-        return rf"\text{{{name.replace('_', ' ')}}}"
     elif len(head) > 1:
-        head = rf"\text{{{head}}}"
+        if op == "step":  # words, with a number or a letter below: `gram_1`, `log_shares_a`
+            words, _, last = name.rpartition("_")
+            head, tail = (words, last) if words and (len(last) == 1 or last.isdigit()) else (name, "")
+        head = rf"\text{{{head.replace('_', ' ')}}}"
     below = tail if len(tail) == 1 else rf"\text{{{tail.replace('_', ' ')}}}"
     return f"{head}_{{{below}}}" if tail else head
 

@@ -118,7 +118,7 @@ def farthest(rounded: Array, full: Array) -> float:
 DIGITS = 4
 HUGE = 1e9  # from here on, numbers that are not whole are scientific
 HUGE_WHOLE = 1e15  # up to here, float64 holds every whole number
-FAINT = 1e-3  # a table that holds nothing larger is scientific throughout
+FAINT = 1e-3  # what is smaller is scientific, if four decimals do not hold it; a table of nothing else throughout
 TRUE_DECIMALS = 6  # so many decimals of a number below HUGE are told by the digits that float64 has
 
 # Compiled by `re` where they are used, and not at start-up.
@@ -229,6 +229,9 @@ def _decimal(values: Array, form: _Form) -> list[str]:
     rounded = round_half_up(values, form.decimals)
     huge = HUGE if form.decimals else HUGE_WHOLE
     odd = ~(np.abs(values) < huge) | ((rounded == 0) & (values != 0)) | form.faint
+    if form.trimmed:  # 0.0003 tells less than half of 2.5e-04
+        small = np.flatnonzero(np.abs(rounded) < min(FAINT, 10.0 ** (1 - form.decimals)))
+        odd[small] |= np.abs(rounded[small] - values[small]) > form.slack * np.abs(values[small])
     result = [_fixed(x, form.decimals) for x in rounded.tolist()]
     for i in np.flatnonzero(odd):
         result[i] = _scientific(float(values[i]), form)

@@ -445,7 +445,7 @@ class Trace:
 
     def left_out(self, name: str) -> str | None:
         """What tells of a step that it is in a gap; nothing where it is not."""
-        word, _, number = name.partition("/")[0].rpartition(" ")
+        word, _, number = str(name).partition("/")[0].rpartition(" ")
         for gap in self.gaps.values():
             if word == gap.turn and number.isdecimal() and gap.first <= int(number) <= gap.last:
                 return f"{gap.said}; --all (in Python keep_all=True) keeps every one"

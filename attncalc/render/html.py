@@ -329,7 +329,8 @@ def _formula(formula: Formula) -> str:
     """A step's formula, the same with sizes in place, and the shape that comes out."""
     chain = [f"= {formula.sizes}"] if formula.sizes else []
     chain += [f"→ {formula.outcome}"] if formula.outcome else []
-    drawn = mathml(f"{formula.symbol_latex} = {formula.latex}") if formula.latex else text(formula.symbol)
+    latex = " = ".join(filter(None, (formula.symbol_latex, formula.latex)))
+    drawn = mathml(latex) if formula.symbol_latex else text(formula.symbol)
     return element("p", " ".join([drawn, *(element("span", text(link), "sizes") for link in chain)]), "formula")
 
 

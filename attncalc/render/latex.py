@@ -243,8 +243,8 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     shown = value(table, view)
     whole = all(link.relation != CONTINUED for link in shown.links)
     links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
-    if not table.shape and part.lines and part.lines[0].arithmetic and not part.lines[0].links[1:]:  # words behind it
-        behind = f"({part.lines[0].arithmetic})"
+    if not table.shape and part.lines and part.lines[0].why:
+        behind = f"({part.lines[0].why})"
         latex = rf"{links[-1].latex}\quad {tex.arithmetic(behind)}"
         links[-1] = links[-1]._replace(latex=latex, width=links[-1].width + len(behind))
     if links:

@@ -86,7 +86,9 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
     for i, character in enumerate(arithmetic):
         if character == "(":
             depths.append(depths[-1] + (100 if re.search(r"([√^]-?[a-z]*|exp)$", arithmetic[max(0, i - 9) : i]) else 1))
-        elif character == ")" and len(depths) > 1:
+        elif character == "[":  # a comparison stays whole
+            depths.append(depths[-1] + 100)
+        elif character in ")]" and len(depths) > 1:
             depths.pop()
         elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - ", " = "):
             yield arithmetic[start:i]

@@ -69,9 +69,10 @@ class Line(NamedTuple):
 
     name: str
     at: Place
-    arithmetic: str  # "" where the entry is passed on, or given; else words, as `masked`, where no arithmetic gives it
+    arithmetic: str  # "" where the entry is passed on, or given
     links: tuple[str, ...]  # what stands behind the place, each after a sign of equality
     labels: tuple[str, ...] = ()  # of the place, where its axes have some
+    why: str = ""  # what stands behind the value: words, as `masked`, where no arithmetic gives it, or what decided
 
     @property
     def place(self) -> str:
@@ -81,7 +82,7 @@ class Line(NamedTuple):
     @property
     def value(self) -> str:
         """The entry, as text, without the words behind it."""
-        return self.links[-1].removesuffix(f" ({self.arithmetic})")
+        return self.links[-1].removesuffix(f" ({self.why})")
 
     @property
     def text(self) -> str:
@@ -496,11 +497,16 @@ def label(table: Labelled, axis: str, index: int) -> str:
 
 
 def spoken(table: Labelled, axis: str, index: int) -> str:
-    """How a place along an axis is asked for: by its label, or by its index where that could be mistaken."""
+    """How a place along an axis is asked for: by its label, or by its index where that could be mistaken.
+
+    Where labels are numbers both could be: the axis stands before them, `step=4000`.
+    """
     labels = table.labels.get(axis, ())
     word = labels[index] if labels else ""
-    if not word or labels.count(word) > 1 or '"' in word or word != word.strip() or any(map(is_number, labels)):
+    if not word or labels.count(word) > 1 or '"' in word or word != word.strip() or word == str(index):
         return str(index)
+    if is_number(word):
+        return f"{axis}={visible(word)}" if all(map(is_number, labels)) or str(index) in labels else str(index)
     return f'"{visible(word)}"' if any(sign in word for sign in ",[]:") else visible(word)
 
 

@@ -111,6 +111,8 @@ def arithmetic(line: str) -> str:
 
 
 OVER = " / "
+OPENING = {"(": 1, "[": 1, ")": -1, "]": -1}
+CLOSING = {")": 1, "]": 1, "(": -1, "[": -1}
 NOT_BARE = "√^_|"  # what takes the bracket behind it, and bars: fractions inside are found when these are
 
 
@@ -136,7 +138,7 @@ def _before(line: str, at: int) -> int | None:
     """Where what is divided begins; None where the line was broken in it, or it is an operand of a root or a power."""
     depth, start = 0, 0
     for i in range(at - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(line[i], 0)
+        depth += CLOSING.get(line[i], 0)
         if depth < 0 or (not depth and line[i] in " ,"):
             start = i + 1
             break
@@ -144,7 +146,7 @@ def _before(line: str, at: int) -> int | None:
         return None
     depth = 0
     for i in range(start - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(line[i], 0)
+        depth += CLOSING.get(line[i], 0)
         if depth < 0:
             if (head := re.sub(r"[^\W\d_]+$", "", line[:i])) and head[-1] in NOT_BARE:  # √(…), or √max(…)
                 return None
@@ -156,9 +158,9 @@ def _behind(line: str, first: int) -> int | None:
     """Where what divides ends; None where the line was broken in it, or where something divides that again."""
     depth = 0
     for i in range(first, len(line)):
-        if not depth and line[i] in " ,)×·":
+        if not depth and line[i] in " ,)]×·":
             return None if line.startswith(OVER, i) or i == first else i
-        depth += {"(": 1, ")": -1}.get(line[i], 0)
+        depth += OPENING.get(line[i], 0)
     return None if depth or first >= len(line) or "|" in line[first:] else len(line)
 
 

@@ -40,6 +40,7 @@ from attncalc.render.page import (
     Points,
     Table,
     ends,
+    located,
     matrices,
     room,
     shown_entries,
@@ -90,13 +91,24 @@ COMPARED = f" ([{''.join(_COMPARISONS)}]) "
 def holds(line: str, result: str, digits: int | None = None) -> bool:
     """Whether the line comes to the result, to as many digits as are shown; what cannot be worked out is let pass.
 
-    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. A comparison
-    holds by itself.
+    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. What has
+    decided holds by itself.
     """
+    ways, why = taken_apart(line)
+    return all(_comes_to(way, result, digits) for way in ways) and _is_so(why.removeprefix("masked: "))
+
+
+def _is_so(why: str) -> bool:
+    """Whether comparisons hold."""
     try:
-        if re.search(COMPARED, line):
-            parts = (re.split(COMPARED, part) for part in line.split(" and "))
-            return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
+        parts = [re.split(COMPARED, part) for part in why.split(" and ")] if why else []
+        return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+        return True
+
+
+def _comes_to(line: str, result: str, digits: int | None) -> bool:
+    try:
         shown = float(result.replace("−", "-"))
         found = _Line(line).whole()
     except (ValueError, OverflowError, ZeroDivisionError, TypeError):
@@ -157,6 +169,10 @@ class _Line:
     def atom(self) -> float:
         token = self.tokens[self.place]
         self.place += 1
+        if token == "[":  # 1 where it holds, else 0
+            left, sign, right = self.sum(), self.take(*_COMPARISONS), self.sum()
+            self.expect("]")
+            return float(_COMPARISONS[sign](left, right))
         if token in ("(", "|"):
             value = self.sum()
             self.expect(")" if token == "(" else "|")
@@ -177,7 +193,8 @@ class _Line:
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
 WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
 LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
-LONGEST_WORKED = 600  # characters of the arithmetic that stands for a step's: of more nobody follows the whole
+LONGEST_WORKED = {None: 600, 4: 240, 3: 240, 2: 240, 1: 240}
+"""Characters of the arithmetic that stands for a step's, by its depth: of a longer line one is told parts' values."""
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
@@ -239,20 +256,51 @@ def leading(arithmetic: str, value: str) -> str:
     return "" if parted(value)[0].replace("-", "−") == arithmetic.replace("-", "−") else arithmetic
 
 
+def taken_apart(arithmetic: str) -> tuple[list[str], str]:
+    """The ways in which an entry is worked out, and what stands behind its value: words, or what decided.
+
+    `[3 < 5] + [7 < 5] = 1 + 0` is two ways; `2×3 (5 > 4)` is one with what decided, and `3 > 2` that alone.
+    """
+    work, why = arithmetic, ""
+    if arithmetic.endswith(")"):
+        start = _opening(arithmetic)
+        if _compares(arithmetic[start:]):
+            work, why = arithmetic[:start].rstrip(), arithmetic[start + 1 : -1]
+    if not why and (re.fullmatch(WORDS, arithmetic) or ("[" not in arithmetic and _compares(arithmetic))):
+        return [], arithmetic
+    return [way for way in re.split(r" = (?![^\[]*\])", work) if way], why
+
+
+def _opening(bracketed: str) -> int:
+    """Where the bracket opens that a line ends with."""
+    depth = 0
+    for i in range(len(bracketed) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(bracketed[i], 0)
+        if not depth:
+            return i
+    return 0
+
+
+def _compares(line: str) -> bool:
+    """Whether there is a comparison in it that is no factor."""
+    return re.search(COMPARED, re.sub(r"\[[^\[\]]*\]", "", line)) is not None
+
+
 def links(arithmetic: str, value: str) -> list[str]:
     """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
 
     Words in the place of arithmetic come behind the value, `−∞ (masked)`, and so does what decided: `0 (3 > 2)`.
     """
-    if re.fullmatch(WORDS, arithmetic) or re.search(COMPARED, arithmetic):
-        return [f"{value} ({arithmetic})"]
-    return [arithmetic, value] if arithmetic else [value]
+    ways, why = taken_apart(arithmetic)
+    return [*(way for way in ways if leading(way, value)), f"{value} ({why})" if why else value]
 
 
 def is_short(line: record.Arithmetic) -> bool:
     """Whether there are numbers to work with, and no more of them than one writes on paper."""
     words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
-    return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST
+    ways, _ = taken_apart(words)
+    terms = max((way.count(" + ") + _outside(way).count(" − ") for way in ways), default=0)
+    return "#" in words and "…" not in words and terms < MOST
 
 
 LONGEST_INLINE = 48  # characters of an operand that is repeated in a line
@@ -270,13 +318,16 @@ def page(trace: Trace, view: View, *, once: bool = True) -> Page:
         step = asked_for(trace, view)
         return Page(trace.calculation, (table(step, trace, view),), values=True)
     made = Page(trace.calculation, tuple(_whole(trace, view)), steps=len(trace.steps))
-    return without_repeats(made, view) if once else made
+    return without_repeats(made, trace, view) if once else made
 
 
-def without_repeats(page: Page, view: View) -> Page:
-    """The page with each table once: the result stands at the end, and what else has its numbers says so."""
-    shown: dict[Any, str] = {}
-    same: dict[int, str] = {}
+def without_repeats(page: Page, trace: Trace, view: View) -> Page:
+    """The page with each table once: the result stands at the end, and what else has its numbers says so.
+
+    What has them by chance, with these operands, is shown by itself.
+    """
+    shown: dict[Any, tuple[str, str]] = {}
+    alike: dict[int, tuple[str, str, str]] = {}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
         which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
         steps = [(step.heading.key or step.heading.text, step.one(Table)) for step in part.steps]
@@ -285,9 +336,13 @@ def without_repeats(page: Page, view: View) -> Page:
             if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
                 sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
                 looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
-                if (known := shown.setdefault(looks, name + which)) != name + which:
-                    same[id(table)] = known
+                if (known := shown.setdefault(looks, (name, which))) != (name, which):
+                    alike[id(table)] = name, *known
             which = ""
+    lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
+    same = {
+        at: f"{known}{which}" for (at, (_, known, which)), lasts in zip(alike.items(), lasting, strict=True) if lasts
+    }
 
     def once(block: Any) -> Any:
         if isinstance(block, Part):
@@ -328,7 +383,7 @@ def page_or_outline(trace: Trace, view: View) -> Page:
     if opened and (view.depth is None or view.bare or view.cells):
         return page(trace, view)
     made: Page = loaded("render.outline:page")(trace, view)
-    return without_repeats(made, view)
+    return without_repeats(made, trace, view)
 
 
 MOST_DRAWN = 4  # operands above an outline
@@ -608,7 +663,7 @@ def _findings(step: Step, trace: Trace) -> Iterator[Note]:
         line = written(solver.arithmetic(trace, step, first))
         more = f" and {len(others)} more go" if others else " goes"
         goes = f"{Line(step.name, first, '', ()).place}{more} by what rounding left of a 0"
-        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED else goes, "finding")
+        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED[None] else goes, "finding")
 
 
 def lessons(trace: Trace) -> Iterator[Part]:
@@ -707,25 +762,36 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
         places = list(np.ndindex(*shape))
         if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
             return [_line(step, at, shown, trace, view) for at in places]
-    if not shape or view.detail == "brief":
+    if view.detail == "brief":
         return []
-    if view.detail == "full" and prod(shape) <= MOST_WRITTEN:
+    if view.detail == "full" and shape and prod(shape) <= MOST_WRITTEN:
         return [_line(step, at, shown, trace, view) for at in np.ndindex(*shape)]
     at = solver.telling(trace, step, followed)
     if at is None:
         return []
     followed |= dict(zip(step.axes, at, strict=True))
-    line = _line(step, at, shown, trace, view)
-    return [line] if 0 < len(line.arithmetic) <= LONGEST_WORKED else []
+    for deepest, most in LONGEST_WORKED.items():
+        line = _line(step, at, shown, trace, view, deepest)
+        if len(line.arithmetic) <= most:
+            return [line] if line.arithmetic else []
+    return []
 
 
-def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View) -> Line:
+def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View, deepest: int | None = None) -> Line:
     """An entry and how it comes about, at its place in the words of the table."""
     value = solver.entry_of(trace, step, at) if shown.value is None else shown.value[at]
     number = format_number(value, view.digits)
-    arithmetic = leading(written(solver.arithmetic(trace, step, at), view.digits, number), number)
+    if "e" in number and step.shape and (shown.value is None or shown.value.dtype.kind == "f"):
+        number = _beside_others(shown, at, view) or number
+    arithmetic = leading(written(solver.arithmetic(trace, step, at, deepest), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
-    return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels)
+    return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels, taken_apart(arithmetic)[1])
+
+
+def _beside_others(shown: Table, at: tuple[int, ...], view: View) -> str:
+    """An entry with as many digits as it has in the table; "" where it is not shown there."""
+    matrices = window(shown, view, Limits()).matrices
+    return next((entry for matrix in matrices for place, entry in located(shown, matrix) if place == at), "")
 
 
 def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
@@ -799,9 +865,12 @@ def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
         shape = shown.sizes or "a single number"
         raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
     place = []
-    for word, axis, size in zip(words, step.axes, step.shape, strict=True):
+    for given, axis, size in zip(words, step.axes, step.shape, strict=True):
         labels = shown.labels.get(axis, ())
-        if word.isascii() and word.isdigit() and len(word) < 10 and (int(word) < size or word not in labels):
+        word = given if given in labels else given.removeprefix(f"{axis}=")
+        by_label = given != word and word in labels  # step=4000
+        is_index = word.isascii() and word.isdigit() and len(word) < 10 and not by_label
+        if is_index and (int(word) < size or word not in labels):
             place.append(int(word))
         elif labels.count(word) == 1:
             place.append(labels.index(word))
@@ -831,4 +900,5 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
         entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
         value = format_number(entry, view.digits)
         arithmetic = leading(written(solver.arithmetic(trace, step, place), view.digits, value), value)
-        yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)), labels)
+        told = tuple(links(arithmetic, value))
+        yield step, Line(step.key, place, arithmetic, told, labels, taken_apart(arithmetic)[1])

@@ -137,7 +137,7 @@ def gradchecks(written: Written) -> dict[Node, Check]:
 
 
 def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
-    """A note where the default upstream meets a result whose rows have a constant sum, so that the gradient is 0."""
+    """A note where the default upstream meets a result that sums to a constant along an axis: the gradient is 0."""
     if (
         problem.backward is None
         or problem.backward.jacobian
@@ -148,14 +148,19 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
     result = values[written.result]
     if result.dtype.kind != "f" or not result.size:
         return ()
-    sums = np.sum(result, axis=-1)
     size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
     moving = _moving(written)
-    if size > 1e-9 or not np.allclose(sums, sums.flat[0]) or not _stay(written, moving, sums):
-        return ()
-    constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
-    rows = f"each row of {primitive.symbol(written.result)} sums to {constant:.4g}, whatever {both(moving)} may be"
-    return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
+    symbol, names = primitive.symbol(written.result), written.result.names
+    for axis in reversed(range(result.ndim) if size <= 1e-9 else ()):
+        sums = np.sum(result, axis=axis)
+        if np.allclose(sums, sums.flat[0]) and _stay(written, moving, sums, axis):
+            constant = f"{sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0:.4g}"
+            along = f" along {names[axis]}" if axis < result.ndim - 1 else ""
+            rows = f"{symbol if along else f'each row of {symbol}'} sums to {constant}{along}"
+            rows += f", whatever {both(moving)} may be"
+            why = "upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream"
+            return (f"{rows}; {why}",)
+    return ()
 
 
 def _moving(written: Written) -> list[str]:
@@ -164,8 +169,8 @@ def _moving(written: Written) -> list[str]:
     return [name for name, node in written.operands.items() if gradient_symbol(node) in by_symbol]
 
 
-def _stay(written: Written, moving: Sequence[str], sums: Array) -> bool:
-    """Whether the rows' sums are the same elsewhere: those of relu(−1, −2) are 0 only where nothing is positive."""
+def _stay(written: Written, moving: Sequence[str], sums: Array, axis: int) -> bool:
+    """Whether sums along an axis are the same elsewhere: those of relu(−1, −2) are 0 where none is positive."""
     rng = np.random.default_rng(0)
     for _ in range(4):
         moved = dict(written.values)
@@ -173,6 +178,6 @@ def _stay(written: Written, moving: Sequence[str], sums: Array) -> bool:
             value = moved[name].astype(np.float64)
             reach = 2 * max(1.0, float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value))))
             moved[name] = value + rng.normal(scale=reach, size=value.shape)
-        if not np.allclose(np.sum(evaluate([written.result], moved)[written.result], axis=-1), sums):
+        if not np.allclose(np.sum(evaluate([written.result], moved)[written.result], axis=axis), sums):
             return False
     return True

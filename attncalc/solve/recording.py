@@ -15,7 +15,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import by_key, evaluate, has_faint, named
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, names
-from attncalc.language.graph import Node, about, inside, walk
+from attncalc.language.graph import Node, about, inside
 from attncalc.language.primitive import At, Cell, Form, Literal, Pick
 from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
 
@@ -129,27 +129,47 @@ _OPPOSITE = {"≤": ">", "<": "≥", "=": "≠"}
 """A comparison → what is said where it does not hold: a line is true as it stands."""
 LONGEST = 8
 """A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
+FAINTEST = 1e-14
+"""What is smaller, beside the largest number of a line, has no digit that shows."""
+EQUALS = " = "
+"""Between two ways in which an entry's arithmetic is written; a comparison alone may have this sign too."""
 MOST_TERMS = 2**20
 """An entry that is made of more is not spelled out at all: that would take more time and memory than its value did."""
 
 
 @np.errstate(all="ignore")  # what overflows on the way is told with the step
-def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
+def entry(node: Node, at: At, value: EntryOf, deepest: int | None = None) -> Arithmetic:
     """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands.
 
-    Of a comparison, and of a number that one has chosen, it is that comparison.
+    Behind it stands what has chosen it, as it holds: `0.5×2 (0.9 ≥ 0.4)`; of a comparison, and of a number or a mask
+    that one has chosen, it is that alone. A choice inside it is a factor, 1 or 0: `[0.3 < 0.5] + [0.7 < 0.5]`; behind
+    such a line stand the numbers that are left, `1 + 0`. What is made by more than `deepest` operations, one inside the
+    other, is told by its parts' values.
     """
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
         return ()
-    known: dict[_Where, _Pieces] = {}
+    writer = _Writer(value, deepest=deepest)
     if expression.row.truth:
-        return _joined(_deciding(expression, at, value, known))
-    pieces, _ = _of_node(expression, at, value, known)
-    alone = len(pieces) == 1 and isinstance(pieces[0], Entry)
-    if alone and expression.row.chooses:
-        condition = expression.sources[0]
-        pieces = _deciding(condition, {name: at[name] for name in condition.names}, value, known) or pieces
+        return _joined(writer.deciding(expression, at))
+    here, there = expression, at
+    while not (_is_leaf(here) or _is_long(here)):
+        cell = writer.cell(here, there)
+        if here.row.chooses:
+            writer.give(here.sources[0], there)
+        if not isinstance(cell, Pick):
+            break
+        here, there = here.sources[cell.source], cell.at
+    pieces, _ = writer.of_node(here, there)
+    pieces = _without_noise(pieces) if deepest else pieces
+    alone = len(pieces) == 1
+    if writer.factors:
+        plain, _ = _Writer(value, brackets=False, deepest=deepest).of_node(here, there)
+        pieces = [*pieces, EQUALS, *plain] if len(plain) > 1 else pieces
+    if why := list(writer.reasons):
+        if not alone:
+            return _joined([*pieces, " (", *why, ")"])
+        return _joined([*pieces, ": ", *why] if here.row.chooses else why)  # masked
     return () if alone and expression.row.joins else _joined(pieces)
 
 
@@ -157,58 +177,152 @@ def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
 
 
-def _deciding(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -> list[str | Entry]:
-    """What a truth comes from, as it holds: `0.9505 ≥ 0.4`; nothing of a mask, and of what the place alone decides."""
-    if _is_leaf(node):
-        return []
-    cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
-    parts = cell.parts if isinstance(cell, Form) else (cell,)
-    if isinstance(cell, Form) and cell.sign in _OPPOSITE:
-        if not any(map(_is_leaf, walk(node, into=lambda inner: () if _is_leaf(inner) else inner.sources))):
-            return []
-        left, right = (_of_part(node, part, value, known)[0] for part in parts)
-        sign = cell.sign if value(node, at) else _OPPOSITE[cell.sign]
-        return [*left, f" {sign} ", *right]
-    picks = [(node.sources[pick.source], pick.at) for pick in parts if isinstance(pick, Pick)]
-    false = [pick for pick in picks if not value(*pick)] if len(picks) > 1 else []
-    told: list[str | Entry] = []
-    for pick in false[:1] or picks:
-        if found := _deciding(*pick, value, known):
-            told += [" and ", *found] if told else found
-    return told
+def _is_of_a_place(node: Node) -> bool:
+    """Whether a truth tells which of the places of an axis one is: rows that are put together, or a diagonal."""
+    return node.op == "equal" and all(source.op in ("index", "constant") for source in node.sources)
 
 
-def _of_node(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
-    """The pieces of an entry's arithmetic; what stands in it in several places is worked out once."""
-    if _is_leaf(node):
-        return [Entry(value(node, at), brackets=False)], 0
+def _is_long(node: Node) -> bool:
+    """Whether an entry is made of so many others that it is not spelled out."""
     mixed = node.row.mixes(node)
-    if any(axis.size > MOST_TERMS for source in node.sources for axis in source.axes if axis.name in mixed):
-        return ["…"], 0
-    where = node, tuple(at[name] for name in node.names)
-    if where not in known:
-        cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
-        known[where] = _of_cell(node, cell, value, known)
-    return known[where]
+    return any(axis.size > MOST_TERMS for source in node.sources for axis in source.axes if axis.name in mixed)
 
 
-def _of_cell(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
-    if isinstance(cell, Pick):
-        return _of_node(node.sources[cell.source], cell.at, value, known)
-    if isinstance(cell, Literal):
-        if isinstance(cell.value, str):
-            return [cell.value], 0
-        return [Entry(cell.value, brackets=False)], 0
-    parts = [_of_part(node, part, value, known) for part in _shortened(node, cell, value)]
-    return _form(cell, parts)
+def _is(node: Node, number: int) -> bool:
+    """Whether a node is this number."""
+    return node.op == "constant" and bool(node.args["value"] == number)
 
 
-def _of_part(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
-    """The pieces of a part of a form; what is told in several words (an entry of a unit vector) is a number there."""
-    pieces, holds = _of_cell(node, cell, value, known)
-    if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and " " in pieces[0]:
-        return [Entry(value(node.sources[cell.source], cell.at), brackets=False)], 0
-    return pieces, holds
+def _without_noise(pieces: list[str | Entry]) -> list[str | Entry]:
+    """With 0 for what rounding has left of parts that cancel, beside larger ones."""
+    sizes = [abs(piece.value) if isinstance(piece, Entry) and _is_float(piece.value) else 0.0 for piece in pieces]
+    least = FAINTEST * max(sizes)
+    return [
+        piece._replace(value=0.0) if isinstance(piece, Entry) and 0 < size < least else piece
+        for piece, size in zip(pieces, sizes, strict=True)
+    ]
+
+
+class _Writer:
+    """Writes an entry's arithmetic; with `brackets` a choice inside it is a factor, 1 or 0."""
+
+    def __init__(self, value: EntryOf, *, brackets: bool = True, deepest: int | None = None) -> None:
+        self.value, self.brackets, self.deepest = value, brackets, deepest
+        self.depth = 0
+        self.known: dict[tuple[_Where, int], _Pieces] = {}  # what stands in it in several places is worked out once
+        self.reasons: list[str | Entry] = []  # what has chosen, where it stands behind the line
+        self.factors = False  # whether a choice stands in it as a factor
+
+    def cell(self, node: Node, at: At) -> Cell:
+        """How an entry of a node is made."""
+        return node.row.cell(node, at, lambda source, place: self.value(node.sources[source], place))
+
+    def give(self, condition: Node, at: At) -> None:
+        """What has chosen is told behind the line, once."""
+        told = self.deciding(condition, {name: at[name] for name in condition.names})
+        known = "".join(map(str, self.reasons))
+        if told and "".join(map(str, told)) not in known:
+            self.reasons += [" and ", *told] if self.reasons else told
+
+    def deciding(self, node: Node, at: At) -> list[str | Entry]:
+        """What a truth comes from, as it holds: `0.9505 ≥ 0.4`; nothing of a mask, or of whether a place is another."""
+        if _is_leaf(node) or _is_of_a_place(node):
+            return []
+        cell = self.cell(node, at)
+        if isinstance(cell, Form) and cell.sign in _OPPOSITE:
+            return self._compared(node, cell, holds=bool(self.value(node, at)))
+        parts = cell.parts if isinstance(cell, Form) else (cell,)
+        picks = [(node.sources[pick.source], pick.at) for pick in parts if isinstance(pick, Pick)]
+        false = [pick for pick in picks if not self.value(*pick)] if len(picks) > 1 else []
+        told: list[str | Entry] = []
+        for pick in false[:1] or picks:
+            if found := self.deciding(*pick):
+                told += [" and ", *found] if told else found
+        return told
+
+    def _compared(self, node: Node, cell: Form, *, holds: bool) -> list[str | Entry]:
+        """A comparison, or the opposite one."""
+        plain = _Writer(self.value, brackets=False)
+        left, right = (plain.of_part(node, part)[0] for part in cell.parts)
+        return [*left, f" {cell.sign if holds else _OPPOSITE[cell.sign]} ", *right]
+
+    def _tests(self, node: Node, at: At, *, holds: bool = True) -> list[list[str | Entry]]:
+        """The comparisons that must all hold for a truth to be so; nothing where it has no such form, as a mask."""
+        if _is_leaf(node) or _is_of_a_place(node):
+            return []
+        cell = self.cell(node, at)
+        if isinstance(cell, Form) and cell.sign in _OPPOSITE:
+            return [self._compared(node, cell, holds=holds)]
+        negates = isinstance(cell, Form) and cell.sign == "not"
+        parts = cell.parts if isinstance(cell, Form) else (cell,)
+        if len(parts) > 1 and not holds:
+            return []
+        found = [
+            self._tests(node.sources[part.source], part.at, holds=holds != negates)
+            for part in parts
+            if isinstance(part, Pick)
+        ]
+        return [test for tests in found for test in tests] if all(found) else []
+
+    def of_node(self, node: Node, at: At) -> _Pieces:
+        """The pieces of an entry's arithmetic."""
+        if _is_leaf(node):
+            return [Entry(self.value(node, at), brackets=False)], 0
+        if _is_long(node):
+            return ["…"], 0
+        where = (node, tuple(at[name] for name in node.names)), self.depth if self.deepest else 0
+        if where not in self.known:
+            cell = self.cell(node, at)
+            if isinstance(cell, Form) and self.depth == self.deepest:
+                return [Entry(self.value(node, at), brackets=False)], 0
+            self.depth += isinstance(cell, Form)
+            chosen = self._as_factors(node, at) if self.brackets and node.row.chooses else None
+            self.known[where] = chosen or self._of_cell(node, cell)
+            self.depth -= isinstance(cell, Form)
+        return self.known[where]
+
+    def _as_factors(self, node: Node, at: At) -> _Pieces | None:
+        """A choice between something and 0, as `0.8×[0.3 < 0.5]`; None of any other, which is told behind the line."""
+        condition, *sources = node.sources
+        first = not _is(sources[0], 0)
+        source, other = sources if first else sources[::-1]
+        place = {name: at[name] for name in condition.names}
+        tests = self._tests(condition, place, holds=first) if _is(other, 0) else []
+        there = Pick(node.sources.index(source), {name: at[name] for name in source.names})
+        if not tests or not _is_finite(self.value(source, there.at)):
+            self.give(condition, at)
+            return None
+        self.factors = True
+        factors = [(["[", *test, "]"], 0.0) for test in tests]
+        if not _is(source, 1):
+            factors.insert(0, self.of_part(node, there))
+        return _form(Form("×", (there,) * len(factors)), factors)
+
+    def _of_cell(self, node: Node, cell: Cell) -> _Pieces:
+        if isinstance(cell, Pick):
+            return self.of_node(node.sources[cell.source], cell.at)
+        if isinstance(cell, Literal):
+            if isinstance(cell.value, str):
+                return [cell.value], 0
+            return [Entry(cell.value, brackets=False)], 0
+        parts = [self.of_part(node, part) for part in _shortened(node, cell, self.value)]
+        return _form(cell, parts)
+
+    def of_part(self, node: Node, cell: Cell) -> _Pieces:
+        """The pieces of a part of a form; what is told in several words (an entry of a unit vector) is a number."""
+        pieces, holds = self._of_cell(node, cell)
+        if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and " " in pieces[0]:
+            return [Entry(self.value(node.sources[cell.source], cell.at), brackets=False)], 0
+        return pieces, holds
+
+
+def _is_float(number: Any) -> bool:
+    return isinstance(number, (float, np.floating)) and bool(np.isfinite(number))
+
+
+def _is_finite(number: Any) -> bool:
+    """Whether 0 times a number is 0."""
+    return not isinstance(number, (float, np.floating)) or bool(np.isfinite(number))
 
 
 def _shortened(node: Node, form: Form, value: EntryOf) -> Iterable[Cell]:
@@ -483,7 +597,7 @@ class Behind:
         """Whether the step is one of the graph's."""
         return self.found(step) is not None
 
-    def arithmetic(self, step: Step, at: tuple[int, ...]) -> Arithmetic:
+    def arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
         """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
         found = self.found(step)
         if not found:
@@ -494,7 +608,7 @@ class Behind:
             return ()
         nothing = self.left_over(step)
         look = around.look_for(node, where) if nothing is None or not nothing[at] else around.shown
-        return entry(node, where, look)
+        return entry(node, where, look, deepest)
 
     def rounding(self, step: Step, at: tuple[int, ...], machine: Narrow) -> Rounded | None:
         """How a machine of few digits has rounded one entry; None where it computes nothing."""

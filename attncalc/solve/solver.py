@@ -12,6 +12,7 @@ import numpy as np
 from attncalc.common.errors import AttncalcError, DomainError, NotExact, both
 from attncalc.common.numerals import ACCUMULATED, NARROW, Array
 from attncalc.common.system import NamedTuple
+from attncalc.declare.operands import UPSTREAM
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
@@ -358,10 +359,10 @@ def is_worked_out(trace: Trace, step: Step) -> bool:
     return graph is not None and graph.knows(step)
 
 
-def arithmetic(trace: Trace, step: Step, at: tuple[int, ...]) -> Arithmetic:
-    """The arithmetic of one entry; empty where it is only handed on, or given."""
+def arithmetic(trace: Trace, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
+    """The arithmetic of one entry, to some depth; empty where it is only handed on, or given."""
     graph = behind(trace)
-    return graph.arithmetic(step, at) if graph else ()
+    return graph.arithmetic(step, at, deepest) if graph else ()
 
 
 def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
@@ -380,7 +381,8 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
     no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
     sparse table, where the first entries are made of one number or none, it is the largest. Where a vector's entries
-    come about in several ways, the longest of them is told.
+    come about in several ways, the longest of them is told; where some are masked, it is one of those, and where some
+    are rounded, it is none that was whole.
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
@@ -397,17 +399,20 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         return left, len(set(at[-2:])) < len(at[-2:])
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
+    masks = "else −∞" in step.formula and any(entry_of(trace, step, at) == -np.inf for at in near)
     nothing = left_over(trace, step)
-    best, most = None, (False, 0)
+    best, most = None, (False, False, False, 0)
     for at in near:
         numbers = _numbers(trace, step, at)
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
+            masks and bool(entry_of(trace, step, at) == -np.inf),
+            bool(numbers) and numbers != [entry_of(trace, step, at)],
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
             best, most = at, found
-        if found == (True, len(numbers)) and numbers and not several:
+        if found == (True, masks, True, len(numbers)) and numbers and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
         far = largest(trace, step)
@@ -448,6 +453,54 @@ def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
     shares = np.exp(scores - scores.max())
     order = np.argsort(-scores, kind="stable")
     return [(int(i), float(shares[i] / shares.sum())) for i in order] if order[0] == step.value.item() else []
+
+
+MOVED = 0.1
+"""By up to so much of its size, about, an operand is moved to see what stays the same."""
+
+
+@np.errstate(all="ignore")  # what has no value elsewhere is not told apart
+def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Whether two steps, or a step and an operand, by their names, have the same numbers with other operands too.
+
+    Of the turns of a loop, of a large run and of what cannot be carried out with other operands, it is told by these.
+    """
+    graph = behind(trace) if pairs else None
+    if graph is None:
+        return [True] * len(pairs)
+    kept = [(_kept(trace, one), _kept(trace, other)) for one, other in pairs]
+    same = [one is None or other is None or _agree(one, other) for one, other in kept]
+    if type(graph) is not Behind or any(value.dtype.kind not in "fiub" for value in graph.operands.values()):
+        return same
+    rng = np.random.default_rng(0)
+    moved = {
+        name: value + rng.uniform(-MOVED, MOVED, value.shape) * max(1.0, float(np.max(np.abs(value), initial=0.0)))
+        if value.dtype.kind == "f" and np.isfinite(value).all() and not (name == UPSTREAM.name and (value == 1).all())
+        else value
+        for name, value in graph.operands.items()
+    }
+    nodes = [graph.nodes[name] for pair in pairs for name in pair if name in graph.nodes]
+    try:
+        found = {node.path: value for node, value in evaluate(nodes, moved).items()} | moved
+    except (AttncalcError, ArithmeticError, LookupError, ValueError, TypeError):
+        return same
+    return [
+        as_they_are and (one not in found or other not in found or _agree(found[one], found[other]))
+        for (one, other), as_they_are in zip(pairs, same, strict=True)
+    ]
+
+
+def _kept(trace: Trace, name: str) -> Array | None:
+    """The value of a step or an operand."""
+    return trace.find(name).value if name in trace else trace.inputs[name].value if name in trace.inputs else None
+
+
+def _agree(one: Array, other: Array) -> bool:
+    """Whether two values are the same but for rounding."""
+    if "O" in (one.dtype.kind, other.dtype.kind) or one.size != other.size:
+        return True
+    size = max(float(np.max(np.abs(value[np.isfinite(value)]), initial=1.0)) for value in (one, other))
+    return bool(np.allclose(one.ravel(), other.ravel(), rtol=1e-9, atol=1e-9 * size, equal_nan=True))
 
 
 class Factor(NamedTuple):
@@ -518,7 +571,7 @@ def hinging(trace: Trace, step: Step) -> Array | None:
 
 def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
     """One entry of a step; of a value that was not kept it is worked out now."""
-    return entries(trace, step, [[i] for i in at]).item()
+    return np.asarray(entries(trace, step, [[i] for i in at]), dtype=object).item()  # an exact number is no array
 
 
 def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) -> Array:

@@ -19,7 +19,7 @@ from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError, DomainError, NotExact, ShapeError
 from attncalc.record.trace import Given, Trace
 from attncalc.solve import solver
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
@@ -356,3 +356,10 @@ def worked(trace: Trace, name: str, *at: int) -> str:
 def sympy_polynomial(a: Array) -> list[float]:
     whole = sympy.Matrix(len(a), len(a), [int(x) for x in a.ravel()])
     return [float(c) for c in whole.charpoly().all_coeffs()]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_complex_eigenvalue_is_told_with_an_i(exact: bool) -> None:
+    problem = Problem(load("eigen"), {"a": Given(np.array([[0.0, -1], [1, 0]]))}, backward=Backward())
+    with pytest.raises(DomainError, match=r"a has the eigenvalue 0\+1i$"):
+        solve(problem, exact=exact)

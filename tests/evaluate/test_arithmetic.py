@@ -11,7 +11,7 @@ from hypothesis import assume
 from hypothesis import given as examples
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from readback.arithmetic import real, spelled
+from readback.arithmetic import comes_to, spelled
 from trees import LETTERS, arrays, entries, plain, scalars
 
 from attncalc.evaluate.values import evaluate
@@ -69,8 +69,23 @@ def line(node: Node, at: At, operands: dict[str, Array]) -> str:
         pytest.param(
             keep_where(index("m", (N, M), "j") <= index("n", (N, M), "i"), Q @ K.T, -np.inf),
             {"n": 0, "m": 1},
-            "masked",
+            "masked: 1.0 > 0.0",
             id="what is masked says so",
+        ),
+        pytest.param(keep_where(A <= B, A * B, 0), {"d": 0}, "3.0 > −1.0", id="a 0 that is chosen"),
+        pytest.param(keep_where(A <= B, A * B, 0), {"d": 1}, "−4.0×2.0 (−4.0 ≤ 2.0)", id="a product that is chosen"),
+        pytest.param(
+            total(keep_where(A <= B, 1, 0)),
+            {},
+            "[3.0 ≤ −1.0] + [−4.0 ≤ 2.0] + [0.5 ≤ 2.0] = 0.0 + 1.0 + 1.0",
+            id="choices that are counted",
+        ),
+        pytest.param(
+            keep_where(A <= B, 0, A) + B, {"d": 0}, "3.0×[3.0 > −1.0] + (−1.0) = 3.0 + (−1.0)", id="what else is 0"
+        ),
+        pytest.param(keep_where(A <= B, A, B) + 1, {"d": 0}, "−1.0 + 1.0 (3.0 > −1.0)", id="neither of them is 0"),
+        pytest.param(
+            keep_where(A <= B, A + B, 0) * 2, {"d": 0}, "(3.0 + (−1.0))×[3.0 ≤ −1.0]×2.0 = 0.0×2.0", id="a sum"
         ),
     ],
 )
@@ -84,7 +99,7 @@ def test_a_line_comes_to_the_value(node: Node) -> None:
     operands = {name: np.asarray(value) for name, value in LETTERS.items()}
     known = evaluate([node], operands, keep=lambda _: True)
     assume(node.op != "input" and plain(known.values()))
-    assert real(line(node, {}, operands)) == pytest.approx(float(known[node]), rel=1e-9)
+    assert comes_to(line(node, {}, operands), float(known[node]))
 
 
 @examples(arrays(), st.data())
@@ -95,7 +110,7 @@ def test_a_line_comes_to_the_entry(node: Node, data: st.DataObject) -> None:
     assume(np.isfinite(value).all() and (np.abs(value) < 1e6).all())
     at = {axis.name: data.draw(st.integers(0, axis.size - 1)) for axis in node.axes}
     expected = float(value[tuple(at.values())])
-    assert real(line(node, at, operands)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert comes_to(line(node, at, operands), expected)
 
 
 def test_a_line_stops_at_steps_and_speaks_of_their_values() -> None:

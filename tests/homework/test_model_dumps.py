@@ -562,6 +562,7 @@ def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(key, "wrong_twice", lambda i, j: tried.append((key.wrong[i], key.wrong[j])))
     marked = Marker(key).mark(from_python({"layer 1/attention/weights": np.ones((2, 3))}))
     assert marked.steps[0].hint == "the answer is 2 × 3, and 2 × 6 × 6 is asked for"
+    assert tried
     for pair in tried:
         assert any(step not in one.steps or one.steps[step].shape != key.nodes[step].shape for one in pair)
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -286,20 +287,20 @@ class Population(NamedTuple):
 
     cases: Callable[[int], Iterator[Case]]
     share: float
-    seeds: int
+    every: int = 1  # of a seed's cases the test takes one in so many
 
 
 POPULATIONS = {
-    "one cell off": Population(one_cell_off, 0.98, 1),
-    "exchanged digits": Population(exchanged_digits, 0.99, 1),
-    "by hand, 2 decimals": Population(partial(by_hand, 2), 0.97, 1),
-    "by hand, 3 decimals": Population(partial(by_hand, 3), 0.99, 1),
-    "by hand, 4 decimals": Population(partial(by_hand, 4), 0.99, 1),
-    "right in disguise": Population(disguised, 1.0, 1),
-    "nonsense": Population(nonsense, 0.995, 1),
-    "single mistakes": Population(singles, 0.98, 1),
-    "pairs of mistakes": Population(pairs, 0.96, 1),
-    "pairs of mistakes in gradients": Population(partial(pairs, backward=True), 0.96, 1),
+    "one cell off": Population(one_cell_off, 0.98, every=2),
+    "exchanged digits": Population(exchanged_digits, 0.99),
+    "by hand, 2 decimals": Population(partial(by_hand, 2), 0.97),
+    "by hand, 3 decimals": Population(partial(by_hand, 3), 0.99),
+    "by hand, 4 decimals": Population(partial(by_hand, 4), 0.99),
+    "right in disguise": Population(disguised, 1.0),
+    "nonsense": Population(nonsense, 0.995),
+    "single mistakes": Population(singles, 0.98),
+    "pairs of mistakes": Population(pairs, 0.96),
+    "pairs of mistakes in gradients": Population(partial(pairs, backward=True), 0.96),
 }
 """What is held; of one cell off 0.99 is wanted, and 98.8 to 99.0 % are refused, seed by seed.
 
@@ -307,10 +308,12 @@ A seed of all takes some minutes: more of them are counted by hand, `python test
 """
 
 
-def counted(name: str, seeds: int, tell: Callable[[str], object] = lambda text: None) -> tuple[int, int, int]:
+def counted(
+    name: str, seeds: int, tell: Callable[[str], object] = lambda text: None, *, every: int = 1
+) -> tuple[int, int, int]:
     """How many answers there were, how many were judged as is wanted, and of how many calculations."""
     met, calculations = [], set()
-    for case in POPULATIONS[name].cases(seeds):
+    for case in islice(POPULATIONS[name].cases(seeds), 0, None, every):
         met.append(case.is_met())
         calculation = case.marker.key.problem.calculation.name
         calculations.add(calculation)
@@ -325,7 +328,7 @@ def counted(name: str, seeds: int, tell: Callable[[str], object] = lambda text: 
     "name", [pytest.param(n, marks=[pytest.mark.release] * ("mistakes" in n)) for n in POPULATIONS]
 )
 def test_of_hundreds_of_answers_hardly_any_is_misjudged(name: str) -> None:
-    many, met, _ = counted(name, POPULATIONS[name].seeds)
+    many, met, _ = counted(name, 1, every=POPULATIONS[name].every)
     assert met >= POPULATIONS[name].share * many
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 
 import numpy as np
 
@@ -31,16 +32,42 @@ def real(line: str, letters: Mapping[str, float] | None = None) -> float:
     return number(line, letters).real
 
 
-def comes_to(line: str, value: float) -> bool:
-    """Whether a line comes to a number; where it says what decided, it is a comparison, and that holds.
+_SAID = re.compile(r"(?:masked: )?([^=\[\]]+ [≤<=≥>≠] [^=\[\]]+)")
 
-    Its sign is chosen by the truth that is computed, so that a wrong one makes a line that does not hold.
+
+def apart(line: str) -> tuple[list[str], str]:
+    """The ways in which a line tells a number, and what it says to have decided, a comparison."""
+    for at in _cuts(line):
+        if said := _SAID.fullmatch(line[at + 2 : -1]):
+            return _ways(line[:at]), said[1]
+    only = _SAID.fullmatch(line)
+    return ([], only[1]) if only else (_ways(line), "")
+
+
+def _ways(line: str) -> list[str]:
+    return re.split(r" = (?![^\[]*\])", line)
+
+
+def comes_to(line: str, value: float) -> bool:
+    """Whether a line comes to a number in each way that it tells, and what it says to have decided holds.
+
+    The sign of that is chosen by the truth that is computed, so that a wrong one makes a line that does not hold.
     """
-    if re.search(" [≤<=≥>≠] ", line):
-        return real(line) == 1
-    return math.isclose(real(line), value, rel_tol=1e-9, abs_tol=1e-12) or (
-        math.isnan(real(line)) and math.isnan(value)
+    ways, why = apart(line)
+    close = (
+        math.isclose(each, value, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(each) and math.isnan(value))
+        for each in map(real, ways)
     )
+    return all(close) and (not why or all(real(part) == 1 for part in why.split(" and ")))
+
+
+def _cuts(line: str) -> Iterator[int]:
+    """Where a bracket begins that holds all the rest of the line."""
+    for found in re.finditer(r" \(", line if line.endswith(")") else ""):
+        inner = line[found.end() : -1]
+        depths = accumulate({"(": 1, ")": -1}.get(character, 0) for character in inner)
+        if inner.count("(") == inner.count(")") and min(depths) >= 0:
+            yield found.start()
 
 
 def _worth(tree: Tree, letters: Mapping[str, float]) -> complex:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from readback.text import WORDS, Reader, Tree
+from readback.text import WORDS, Reader, Tree, tested
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]|\S")
 _GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ"}
@@ -59,6 +59,9 @@ class _Reader(Reader):
         if self.next in ("\\le", "<", "="):
             sign = self.take()
             tree = ({"\\le": "≤"}.get(sign, sign), tree, self.worded())
+        elif self.next in ("\\ge", ">", "\\ne"):
+            sign, other = self.take(), self.worded()
+            tree = ("not", ("=", tree, other)) if sign == "\\ne" else ("≤" if sign == "\\ge" else "<", other, tree)
         return tree
 
     def worded(self) -> Tree:
@@ -129,6 +132,8 @@ class _Reader(Reader):
             "\\odot",
             "\\otimes",
             "\\le",
+            "\\ge",
+            "\\ne",
             "\\land",
             "\\right",
             "\\end",
@@ -280,9 +285,9 @@ class _Reader(Reader):
             tree = self.clause()
             self.expect("\\right", "|")
             return ("call", "abs", None, tree)
-        if token == "(":
-            tree = self.clause()
-            self.expect(")")
+        if token in ("(", "["):
+            tree = self.clause() if token == "(" else tested(self.clause())
+            self.expect(")" if token == "(" else "]")
             return tree
         if token == "{":
             tree = self.clause()

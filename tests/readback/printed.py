@@ -35,7 +35,7 @@ class Said(NamedTuple):
     chains: list[Chain]
 
 
-COMPARED = r"[^=]+ (?:[≤<≥>≠=]|\\[lgn]e) [^=]+"
+COMPARED = r"[^=\[\]]+ (?:[≤<≥>≠=]|\\[lgn]e) [^=\[\]]+"
 WORDS_BEHIND = rf" \((?:[a-z]+(?: [a-z]+)*|(?:an?|the) [a-z]{{2,}} .*|{COMPARED})\)$"
 
 # Text and Markdown
@@ -114,7 +114,7 @@ def of_latex(text: str) -> Iterator[Said]:
         yield said
 
 
-INDEX = r"(?:\\text\{((?:[^{}]|\{\})*)\}|(\d+))"
+INDEX = r"(?:\\text\{((?:[^{}]|\{[^{}]*\})*)\}|(\d+))"
 """A label, or a number."""
 
 

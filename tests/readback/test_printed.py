@@ -102,7 +102,14 @@ def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[A
 LABELS = re.compile(r'"([^"]*)"|([^,]+)')
 
 
-SPELLED = {"<": r"\textless{}", ">": r"\textgreater{}", "·": r"$\cdot$"}
+SPELLED = {
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "·": r"$\cdot$",
+    "λ²": r"$\lambda^{2}$",
+    "λ³": r"$\lambda^{3}$",
+    "λ": r"$\lambda$",
+}
 """Signs in words as LaTeX has them."""
 
 
@@ -114,7 +121,13 @@ def unspelled(word: str) -> str:
 def place(step: Step, words: list[str]) -> tuple[int, ...]:
     """A place that indices or labels name."""
     along = zip(words, step.axes, strict=True)
-    return tuple(int(word) if word.isdigit() else step.labels[axis].index(unspelled(word)) for word, axis in along)
+    return tuple(int(word) if word.isdigit() else _labelled(step, axis, unspelled(word)) for word, axis in along)
+
+
+def _labelled(step: Step, axis: str, word: str) -> int:
+    """`cat`, or `step=4000`, along an axis."""
+    labels = step.labels[axis]
+    return labels.index(word if word in labels else word.removeprefix(f"{axis}="))
 
 
 def in_text(letter: str) -> str:

@@ -28,6 +28,15 @@ _SIGN = r"⁻¹|\S"
 _OF = ("eigenvalues", "eigenvectors", "left singular vectors", "right singular vectors", "singular values")
 
 
+COMPARISONS = ("≤", "<", "=", "not")
+"""The kinds of a tree that is true or false."""
+
+
+def tested(comparison: Tree) -> Tree:
+    """1 where a comparison in brackets holds, else 0."""
+    return ("where", comparison, ("number", "1"), ("number", "0"))
+
+
 class Misread(ValueError):
     """What is printed cannot be read, or in more than one way."""
 
@@ -350,7 +359,7 @@ class _Reader(Reader):
         return ("call", function, axis or None, *arguments)
 
     def list_or_shape(self) -> Tree:
-        """`[a; b]`, or `[2×3]` of a substituted line."""
+        """`[a; b]`, `[2×3]` of a substituted line, or `[a < b]`, which is 1 or 0."""
         start = self.place
         sizes = []
         while self.next.isdigit() and self.tokens[self.place + 1] in ("×", "]"):
@@ -362,4 +371,4 @@ class _Reader(Reader):
         while self.follow(";"):
             parts.append(self.clause())
         self.expect("]")
-        return ("list", *parts)
+        return tested(parts[0]) if len(parts) == 1 and parts[0][0] in COMPARISONS else ("list", *parts)

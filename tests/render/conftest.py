@@ -24,7 +24,7 @@ class ByHand(Behind):
     def knows(self, step: Step) -> bool:
         return step.name in self.lines
 
-    def arithmetic(self, step: Step, at: tuple[int, ...]) -> Arithmetic:
+    def arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
         return self.lines[step.name](at) if self.knows(step) else ()
 
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:

@@ -176,7 +176,7 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
     assert found["over"] == ["4.9214", "0.3595 0.6405", "3 6", how]
     assert found["copied"] == found["over"][1:3]  # in sight wherever the page has been scrolled to
     assert found["away"] == ["", "", "", ""]
-    assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked)"]
+    assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked: 1 > 0)"]
 
 
 @pytest.mark.thorough

@@ -76,9 +76,9 @@ def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: T
 def test_a_masked_entry_is_told_in_words_and_is_a_number_to_machines() -> None:
     trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
     view = View(cells=("masked[0,1]",))
-    assert "masked[0,1] = −∞ (masked)\n" in str(render(trace, "table", view))
+    assert "masked[0,1] = −∞ (masked: 1 > 0)\n" in str(render(trace, "table", view))
     [cell] = json.loads(str(render(trace, "json", view)))["cells"]
-    assert (cell["arithmetic"], cell["value"]) == ("masked", "−∞")
+    assert (cell["arithmetic"], cell["value"]) == ("masked: 1 > 0", "−∞")
 
 
 def test_a_float_is_not_written_as_the_exact_number_before_it() -> None:

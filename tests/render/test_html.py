@@ -17,6 +17,7 @@ from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved, tables
 from test_samples import posed
 
+import attncalc as ac
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
@@ -226,8 +227,8 @@ class TestArithmetic:
 
         trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
         words = dict(how.partition(" = ")[::2] for how, _ in told_by(page_in("html", trace, View())))
-        assert words["masked[0,1]"] == "−∞ (masked)"
-        assert words["masked[1,0]"] == "0.0000, from scaled at n=1, m=0"
+        assert words["masked[0,1]"] == "−∞ (masked: 1 > 0)"
+        assert words["masked[1,0]"] == "0.0000 (0 ≤ 1), from scaled at n=1, m=0"
         assert words["output[1,1]"].endswith(", from weights at n=1 and V at d_v=1")
 
     def test_an_entry_of_a_gradient_lights_forward_values_too(self) -> None:
@@ -411,3 +412,10 @@ def test_steps_of_one_name_stand_each_by_itself_in_the_contents(make: Any) -> No
     contents = page_in("html", make.trace(*steps, make.step("end", 1.0))).partition("</nav>")[0].partition("<nav")[2]
     assert "<details>" not in contents
     assert contents.count(">output</a>") == 2
+
+
+def test_a_gradient_that_is_handed_on_is_drawn_as_any_other() -> None:
+    html = page_in("html", ac.residual([[1.0, 2.0]], f=[[0.5, 0.5]], norm="post").grad())
+    formulas = re.findall('<p class="formula">(.*)</p>', html)
+    assert formulas
+    assert [formula for formula in formulas if not formula.startswith("<math")] == []

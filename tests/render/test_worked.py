@@ -13,10 +13,12 @@ from test_samples import PROBLEMS, posed
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
+from attncalc.language.graph import Node, inside, walk
+from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Trace
 from attncalc.render import View
-from attncalc.render.page import Note, Part
-from attncalc.render.traces import cells, leading, links, page, written
+from attncalc.render.page import Note, Part, Table
+from attncalc.render.traces import WORD, WORDS, cells, leading, links, page, written
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -65,12 +67,74 @@ def in_the_step(trace: Trace, name: str) -> str:
     [
         (2, "−(1×0.2689 / 1.3679) − (0×0.7311 / 1.3679)"),
         (6, "−(1×0.0043 / 1.5781)" + "".join(f" − (0×0.{p:04} / 1.5781)" for p in (116, 315, 858, 2331, 6337))),
-        (7, ""),
+        (30, "−(1×1.608e-13 / 1.5820) − (0×4.371e-13 / 1.5820) − (0×1.188e-12 / 1.5820) + … − (0×0.6321 / 1.5820)"),
     ],
 )
-def test_six_terms_are_worked_out_in_the_step_and_no_more_whatever_their_signs(entries: int, worked: str) -> None:
+def test_of_many_terms_the_first_and_the_last_are_worked_out_whatever_their_signs(entries: int, worked: str) -> None:
     upstream = np.eye(entries)[0]
     assert in_the_step(ac.softmax(np.arange(entries)).grad(upstream=upstream), "grad_sum") == worked
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_whatever_is_worked_out_has_a_line_in_its_step(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+            step = trace.find(part.heading.key)
+            at = solver.telling(trace, step, {}) if step.formula and not part.lines else None
+            if at is not None:  # it is handed on, or moved
+                assert re.fullmatch(f"{WORD}|{WORDS}|", written(solver.arithmetic(trace, step, at))), step.key
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_line_and_the_table_below_it_have_the_same_digits(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+            value = part.one(Table).value
+            if value is None or value.dtype.kind != "f":
+                continue
+            written_ = texts(value)
+            for line in part.lines:
+                there, here = written_[line.at], line.value
+                assert there == here or ("e" not in there + here and float(there) == float(here)), line.text
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -> None:
+    (trace,) = carried_out(name, backward=False)
+    for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+        table = part.one(Table)
+        for line in part.lines:
+            for axis, word in zip(table.axes, line.labels, strict=True):
+                labels = table.labels.get(axis, ())
+                assert word not in labels or not word.isdigit() or labels[int(word)] == word, line.text
+            place = line._replace(name=part.heading.key).place
+            assert [found.at for _, found in cells(trace, View(cells=(place,)))] == [line.at]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("schedule", "lr[step=4000] = 512^(-1/2)×min(4000^(-1/2), 4000×4000^(-3/2)) = 6.988e-04"),
+        ("derivative", "difference_quotients[h=0.01] = ((2 + 0.01)^3 "),
+        ("optimizer-adamw", "second_moment[0] = 0.999×2.5e-04 + (1 − 0.999)×(-0.6)² = 6.1e-04"),
+        ("rope-yarn", "frequencies[3] = 0.001×0 + (0.001 / 4)×(1 − 0) = 2.5e-04"),
+        ("quantize", "codes[1,2] = round(-2.5) = -2"),
+        ("kl", "ratios[3] = 0 / 0.25 = 0"),
+        ("kl backward", "grad_q[3] = −(0×0 / 0.25) = 0"),
+        ("experts", "balance_loss = 3×((2 / 3)×((0.21194 + 0.15536 + 0.46831) / 3) + "),
+        # of a line that nobody would follow the parts are told by their values
+        ("svd-rank backward", "grad_a[0,1] = 0.3863×(0.0499 + 0) + 0.9224×(-0.0204 + 0) + 2.2233×0.3863×0.5663 + "),
+    ],
+)
+def test_a_line_tells_what_was_done(name: str, line: str) -> None:
+    (trace,) = carried_out(name.removesuffix(" backward"), "backward" in name)
+    parts = (part for parts in page(trace, View()).all(Part) for part in parts.steps)
+    assert any(each.text.startswith(line) for part in parts for each in part.lines)
 
 
 def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) -> None:
@@ -93,6 +157,49 @@ def test_what_decided_stands_behind_the_value_and_holds_as_it_stands(name: str) 
     assert told
     for found in told:
         assert SAYS[found[2]](float(found[1]), float(found[3])), found[0]
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_is_made_by_a_choice_shows_by_which(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        graph = solver.behind(trace)
+        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+            found = graph and graph.found(trace.find(part.heading.key))
+            chosen = found and any(inner.row.chooses and compares(inner.sources[0]) for inner in inside(found[0]))
+            for line in part.lines if chosen else ():
+                assert re.search(r"[≤<≥>≠]|[\[(]\S+ = \S+[\])]", line.text), line.text
+
+
+def compares(condition: Node) -> bool:
+    """Whether a choice goes by a comparison: not by a mask that was given, nor by whether a place is another."""
+    made = walk(condition, into=lambda node: () if node.op in ("step", "input") else node.sources)
+    leaves = [node for node in made if node.op in ("step", "input") or not node.sources]
+    signs = {node.op for node in made} & {"less", "less_equal", "equal"}
+    return bool(signs) and (signs != {"equal"} or any(leaf.op not in ("index", "constant") for leaf in leaves))
+
+
+def carried_out(name: str, backward: bool) -> list[Trace]:
+    """A sample, forward or backward; none where it has no gradient."""
+    problem = posed(name)
+    try:
+        return [solve(problem._replace(backward=problem.backward or Backward()) if backward else problem)]
+    except AttncalcError:
+        return []
+
+
+def test_a_masked_entry_says_what_is_beyond_what() -> None:
+    trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
+    (part,) = (s for part in page(trace, View()).all(Part) for s in part.steps if s.heading.key == "masked")
+    assert [line.text for line in part.lines] == ["masked[0,1] = −∞ (masked: 1 > 0)"]
+
+
+def test_choices_that_are_counted_are_factors_and_then_numbers() -> None:
+    trace = solve(posed("speculative"))
+    assert in_the_step(trace, "accepted") == "[0 < 1] + [1 < 1] = 1 + 0"
+    (part,) = (s for part in page(trace, View(show=("accepted",))).all(Part) for s in part.steps)
+    assert [line.text for line in part.lines] == ["accepted = [0 < 1] + [1 < 1] = 1 + 0 = 1"]
 
 
 def test_digits_are_written_until_a_comparison_holds() -> None:
@@ -132,3 +239,40 @@ def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bo
 def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() -> None:
     trace = ac.bpe(corpus="yz:2 az:1 xyz:3", merges=1)
     assert in_the_step(trace, trace.find("merge 1/pairs").key) == "2 + 3"
+
+
+def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
+    steps = [step for parts in page(trace, View(everything=True)).all(Part) for step in parts.steps]
+    said = {step.heading.key: step.one(Table).said.removeprefix("the same numbers as ") for step in steps}
+    return {(key, other) for key, other in said.items() if other}
+
+
+@pytest.mark.parametrize(
+    ("name", "pair", "is_said"),
+    [
+        ("kv-cache", ("token 1/weights", "token 1/scores"), False),  # a softmax of one 1 is 1
+        ("attention-rope", ("k_rotated", "q_rotated"), False),  # k is q here
+        (
+            "preference-loss-ppo backward",
+            ("grad_held", "grad_bounded"),
+            False,
+        ),  # the advantage is 1 where they are not 0
+        ("descend-valley", ("iteration 96/first_corrected", "iteration 96/first_moment"), False),  # to four decimals
+        ("latent-attention", ("absorbed/scores", "scores"), True),
+        ("rope", ("rotated_norms", "norms"), True),
+        ("sampling", ("shares", "top_p"), True),
+        ("residual backward", ("norm/grad_variance", "norm/grad_standard_deviation"), True),  # 0 but for rounding
+    ],
+)
+def test_what_is_the_same_by_chance_is_not_said_to_be(name: str, pair: tuple[str, str], is_said: bool) -> None:
+    (trace,) = carried_out(name.removesuffix(" backward"), "backward" in name)
+    assert (pair in said_to_be_the_same(trace)) == is_said
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradients_that_are_all_0_say_why(name: str) -> None:
+    for trace in carried_out(name, backward=True):
+        slopes = [output.value for output in trace.outputs if output.value is not None]
+        if all(value.dtype.kind == "f" and np.allclose(value, 0, atol=1e-9) for value in slopes):
+            assert any("every gradient is 0" in note for note in trace.notes)

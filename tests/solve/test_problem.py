@@ -162,6 +162,7 @@ class TestBackward:
         [
             pytest.param("softmax", {"x": [1.0, 2, 3]}, "each row of softmax sums to 1,", id="shares"),
             pytest.param("layernorm", {"x": [[1.0, 2, 4]]}, "each row of output sums to 0,", id="deviations"),
+            pytest.param("batchnorm", {"x": [[1.0, 2], [3, 0]]}, "output sums to 0 along n,", id="of a batch"),
             pytest.param("softmax", {"x": [3.0]}, "each row of softmax sums to 1,", id="one share"),
             pytest.param(
                 "softmax", {"x": [1.0, -np.inf]}, "each row of softmax sums to 1,", id="shares of what is masked"

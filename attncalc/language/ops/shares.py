@@ -75,12 +75,21 @@ def _weigh(weights: Array, values: Array) -> Array:
     return np.asarray(np.where(nothing, weights, np.multiply(weights, np.where(nothing, 1, values))))
 
 
+def _takes_nothing(sign: str, other: Any) -> bool:
+    """Whether 0 times a number, or 0 divided by it, is 0 by itself."""
+    if sign == "/" and other == 0:
+        return False
+    return getattr(other, "is_finite", None) is not False and bool(not isinstance(other, float) or np.isfinite(other))
+
+
 def _unless_nothing(sign: str) -> Callable[[Node, At, Look], Cell]:
-    """The cell of × or / that is 0 as soon as the first entry is."""
+    """The cell of × or / that is 0 as soon as the first entry is; 0·∞ and 0/0 are not written down."""
 
     def cell(node: Node, at: At, look: Look) -> Cell:
-        first = pick(node, 0, at)
-        return Form(sign, (first, pick(node, 1, at))) if look(0, first.at) != 0 else first
+        first, second = pick(node, 0, at), pick(node, 1, at)
+        if look(0, first.at) == 0 and not _takes_nothing(sign, look(1, second.at)):
+            return Literal(0)
+        return Form(sign, (first, second))
 
     return cell
 

@@ -41,15 +41,19 @@ def _eigenvectors(node: Node, a: Array) -> Array:
     return vectors
 
 
+def _not_real(eigenvalue: complex) -> str:
+    return f"{_AT_MOST_REAL}: a has the eigenvalue {f'{eigenvalue:.4g}'.replace('j', 'i')}"
+
+
 def _must_have_slopes(a: Array) -> None:
     """Refuse complex eigenvalues, and those that meet where that turns one into a pair of complex ones."""
     values = _part(a, "eigen", 0)
     if is_exact(a):
         if twisted := [value for value in values.flat if value.is_real is False]:
-            raise DomainError(f"{_AT_MOST_REAL}: a has the eigenvalue {complex(twisted[0]):.4g}")
+            raise DomainError(_not_real(complex(twisted[0])))
         return
     if values.dtype.kind == "c":
-        raise DomainError(f"{_AT_MOST_REAL}: a has the eigenvalue {values[values.imag != 0].flat[0]:.4g}")
+        raise DomainError(_not_real(values[values.imag != 0].flat[0]))
     ordered = np.sort(values, axis=-1)
     meet = np.diff(ordered, axis=-1) <= SAME * np.max(np.abs(values), axis=-1, keepdims=True, initial=0)
     lopsided = (a != np.swapaxes(a, -1, -2)).any(axis=(-2, -1))[..., None]
