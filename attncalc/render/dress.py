@@ -247,7 +247,7 @@ main.attncalc { --ground: var(--paper); }
   .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }
   .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
   .attncalc .scroll, .attncalc .formula { overflow: visible; }
-  .attncalc math.wide { font-size: .8em; }
+  .attncalc math.wide { font-size: .7em; }
   .attncalc :is(figure, .operands > div):has(.broad, .folded) { width: 100%; }
   .attncalc .broad { container-type: inline-size; }
   .attncalc .broad :is(td, th, caption) { padding: .2em .45em; font-size: inherit; }

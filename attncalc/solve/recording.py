@@ -177,9 +177,10 @@ def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
 
 
-def _is_of_a_place(node: Node) -> bool:
+def _is_of_a_place(node: Node, cell: Cell) -> bool:
     """Whether a truth tells which of the places of an axis one is: rows that are put together, or a diagonal."""
-    return node.op == "equal" and all(source.op in ("index", "constant") for source in node.sources)
+    is_equation = isinstance(cell, Form) and cell.sign == "="
+    return is_equation and all(source.op in ("index", "constant") for source in node.sources)
 
 
 def _is_long(node: Node) -> bool:
@@ -226,9 +227,9 @@ class _Writer:
 
     def deciding(self, node: Node, at: At) -> list[str | Entry]:
         """What a truth comes from, as it holds: `0.9505 ≥ 0.4`; nothing of a mask, or of whether a place is another."""
-        if _is_leaf(node) or _is_of_a_place(node):
+        cell = None if _is_leaf(node) else self.cell(node, at)
+        if cell is None or _is_of_a_place(node, cell):
             return []
-        cell = self.cell(node, at)
         if isinstance(cell, Form) and cell.sign in _OPPOSITE:
             return self._compared(node, cell, holds=bool(self.value(node, at)))
         parts = cell.parts if isinstance(cell, Form) else (cell,)
@@ -248,9 +249,9 @@ class _Writer:
 
     def _tests(self, node: Node, at: At, *, holds: bool = True) -> list[list[str | Entry]]:
         """The comparisons that must all hold for a truth to be so; nothing where it has no such form, as a mask."""
-        if _is_leaf(node) or _is_of_a_place(node):
+        cell = None if _is_leaf(node) else self.cell(node, at)
+        if cell is None or _is_of_a_place(node, cell):
             return []
-        cell = self.cell(node, at)
         if isinstance(cell, Form) and cell.sign in _OPPOSITE:
             return [self._compared(node, cell, holds=holds)]
         negates = isinstance(cell, Form) and cell.sign == "not"

@@ -396,7 +396,7 @@ def test_a_part_that_is_folded_tells_what_comes_of_it() -> None:
     assert "<details><summary><h2>Given</h2>" not in page
     assert "<details><summary><h2>Given</h2>" in page_in("html", solve(posed("transformer")))
     assert '<h2>self-attention</h2><span class="sizes">12 steps → output 3×4</span>' in page
-    assert '<h2>step 1</h2><span class="sizes">6 steps → point = 0.6429</span>' in page_in(
+    assert '<h2>step 1</h2><span class="sizes">6 steps → point <span class="chain">= 0.6429</span></span>' in page_in(
         "html", solve(posed("optimizer"))
     )
 
