@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import combinations
 
+import numpy as np
 import pytest
 from solved import page_in
 from test_samples import PROBLEMS, posed
@@ -13,8 +15,9 @@ from test_samples import PROBLEMS, posed
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace
 from attncalc.render import View, shown, traces
-from attncalc.render.page import Part, Points
+from attncalc.render.page import Part, Points, Table
 from attncalc.render.traces import is_backward
+from attncalc.solve import solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -93,11 +96,18 @@ def test_no_line_says_that_a_number_is_itself(name: str, backward: bool) -> None
 @pytest.mark.spread
 @of_every_sample
 def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
-    """A stack, whose matrices have headings, may hold one twice."""
+    """A stack, whose matrices have headings, may hold one twice; and so may two steps that are alike by chance."""
     if trace := traced(name, backward):
-        blocks = re.findall(r"\n\n[^\n=]+(│.*\n.*┼─+\n(?:.*│.*\n)+)", page_in("table", trace, View(width=80)))
-        drawn = Counter(re.sub(" +", " ", block) for block in blocks)
-        assert {block for block, count in drawn.items() if block and count > 1} == set()
+        page = traces.page_or_outline(trace, View(width=80))
+        steps = [step for part in page.all(Part) for step in part.steps]
+        drawn = [(step.heading.key, step.one(Table)) for step in steps if step.kind == "step"]
+        alike = [
+            (one, other)
+            for (one, a), (other, b) in combinations([(key, table) for key, table in drawn if not table.said], 2)
+            if a.shape == b.shape != () and a.labels == b.labels and np.array_equal(a.value, b.value)
+        ]
+        lasting = solver.same_whatever(trace, alike)
+        assert [pair for pair, lasts in zip(alike, lasting, strict=True) if lasts] == []
 
 
 @pytest.mark.spread
