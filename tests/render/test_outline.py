@@ -7,13 +7,12 @@ from collections import Counter
 from functools import cache
 from itertools import combinations
 
-import numpy as np
 import pytest
 from solved import page_in
 from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError, NoGradient
-from attncalc.record.trace import Trace
+from attncalc.record.trace import Trace, alike
 from attncalc.render import View, shown, traces
 from attncalc.render.page import Part, Points, Table
 from attncalc.render.traces import is_backward
@@ -101,13 +100,13 @@ def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
         page = traces.page_or_outline(trace, View(width=80))
         steps = [step for part in page.all(Part) for step in part.steps]
         drawn = [(step.heading.key, step.one(Table)) for step in steps if step.kind == "step"]
-        alike = [
+        pairs = [
             (one, other)
             for (one, a), (other, b) in combinations([(key, table) for key, table in drawn if not table.said], 2)
-            if a.shape == b.shape != () and a.labels == b.labels and np.array_equal(a.value, b.value)
+            if a.shape == b.shape != () and a.labels == b.labels and alike(a.value, b.value)
         ]
-        lasting = solver.same_whatever(trace, alike)
-        assert [pair for pair, lasts in zip(alike, lasting, strict=True) if lasts] == []
+        lasting = solver.same_whatever(trace, pairs)
+        assert [pair for pair, lasts in zip(pairs, lasting, strict=True) if lasts] == []
 
 
 @pytest.mark.spread
