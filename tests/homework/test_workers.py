@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
@@ -122,6 +123,12 @@ def test_answers_travel_as_they_are(answer: Any) -> None:
         same = np.array_equal(there.value, part, equal_nan=True) if name == "value" else True
         assert same
         assert str(vars(there).get(name)) == str(part)
+
+
+def test_a_type_may_go_by_a_name() -> None:
+    """NumPy's NDArray does, from NumPy 2.5 and Python 3.12 on."""
+    named: Any = type("Named", (), {"__value__": np.ndarray})
+    assert_array_equal(from_json(named, to_json(np.array([[0.5, np.nan]]))), [[0.5, np.nan]])
 
 
 def test_findings_travel_as_they_are() -> None:

@@ -79,6 +79,8 @@ _OWN: dict[Any, Callable[[Any], Any]] = {
 def _reader(kind: Any) -> Callable[[Any], Any]:
     """What makes a value of a type of what JSON told of it."""
     origin, parts = get_origin(kind) or kind, get_args(kind)
+    if hasattr(origin, "__value__"):  # the name of a type, as NumPy's NDArray is one from 2.5 on
+        return _reader(origin.__value__)
     if origin in (Union, UnionType):
         known = [part for part in parts if part is not NoneType]
         inner = _reader(known[0]) if len(known) == 1 else _as_it_is
