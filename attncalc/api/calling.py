@@ -187,7 +187,7 @@ def _decimals(decimals: Any) -> int | None:
     return int(decimals)
 
 
-def _switch(word: Any) -> bool:
+def _known_keep_all(word: Any) -> bool:
     """Whether every turn of a loop and every step of a large run are kept."""
     if not isinstance(word, bool | np.bool_):
         raise OptionError(f"keep_all must be True or False, not {visible(repr(word), 80)}")
@@ -198,6 +198,6 @@ _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "dtype": _known_dtype,
     "accumulate": _known_accumulate,
     "round_to": _decimals,
-    "keep_all": _switch,
+    "keep_all": _known_keep_all,
 }
 """What a call takes beside operands and options, each with its check."""
