@@ -79,7 +79,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "a format": (lambda: ac.quiz("dot", seed=3).files(["doc"]), '"doc" is not'),
     "twice": (lambda: ac.quiz("dot", roster=["Ann", "ann"]), 'the roster names "ann" twice'),
     "no name": (lambda: ac.quiz("dot", roster=[""]), "a roster is a list of names"),
-    "a list": (lambda: ac.quiz([1, 2]), "a problem is a file, a Trace or a dictionary"),  # type: ignore[arg-type]
+    "a list": (lambda: ac.quiz([1, 2]), "a problem is a file, a Trace or a dictionary"),  # type: ignore[arg-type] # refused
     "no key": (lambda: ac.grade("nothing.json", "."), 'there is no document "nothing.json"'),
     "no sheets": (lambda: ac.grade(MINE, []), "there is no sheet to grade"),
     "no student": (lambda: ac.grade(MINE, {"Ann": [1, 2, 3]})["Bob"], 'there is no sheet of "Bob"'),

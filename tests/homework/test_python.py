@@ -235,6 +235,6 @@ def test_savez_without_names_holds_the_result_or_is_told_how_to_name(tmp_path: P
     assert t.check(tmp_path / "one.npz")
     with pytest.raises(ValueError, match='softmax has no step "arr_0"') as caught:
         t.check(tmp_path / "two.npz")
-    assert caught.value.hint == (  # type: ignore[attr-defined]
+    assert caught.value.hint == (  # type: ignore[attr-defined] # ours has one
         "numpy.savez(FILE, softmax=…) names an array; it has shifted, exponentials, sum, softmax"
     )

@@ -131,7 +131,7 @@ MINE = {
     "ask": ["mean", "variance", "normalized", "output"],
 }
 """A problem of the teacher's own, the same for all."""
-TYPED_WRONG = {**MINE, "inputs": {**MINE["inputs"], "beta": [2, -2, -3, 31]}}  # type: ignore[dict-item]
+TYPED_WRONG = {**MINE, "inputs": {**MINE["inputs"], "beta": [2, -2, -3, 31]}}  # type: ignore[dict-item] # inputs are a dict
 
 QUIZZES = {
     "attention": Quiz(

@@ -125,7 +125,7 @@ def test_a_run_in_a_narrow_type_is_refused_where_its_largest_weight_does_not_fit
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was told of a lack of memory after half a minute, when that weight was rounded."""
-    many = lambda held: {name: np.tile(v, (999, 1)) if len(v) == 17 else v for name, v in held.items()}  # noqa: E731
+    many = lambda held: {name: np.tile(v, (999, 1)) if len(v) == 17 else v for name, v in held.items()}  # noqa: E731 - one line
     found = rewritten(tmp_path, "llama", many, config={"vocab_size": 17 * 999})
     monkeypatch.setattr(memory, "available", lambda: 12 * 17 * 999 * 8)
     computed("llama", found, dtype="float32")
