@@ -468,7 +468,7 @@ CALLS = {
     ),
     "cosine --a 1,2 3,4 5,6": (
         "cosine takes 1 operand (b), but 2 words were given",
-        'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
+        'the rows of a matrix are one word: "1,2; 3,4"',
     ),
     "cosine - -": (
         "standard input is empty",
@@ -508,6 +508,14 @@ CALLS = {
     "attention q.json k.json v.json --half": (
         "attncalc attention has no option --half",
         "did you mean --rope-layout half?",
+    ),
+    "softmax 1,2,3 --plot x.png": (
+        "softmax takes 1 operand (x), but 2 words were given",
+        "-o x.png writes the page there",
+    ),
+    "layernorm 1 2 3": (
+        "x is a single number, but a matrix is needed (n × d)",
+        '"1,2,3" is a row, "[[2]]" a matrix of one entry',
     ),
     "softmax 50% 50%": (
         "softmax takes 1 operand (x), but 2 words were given",

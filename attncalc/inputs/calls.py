@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from attncalc.common.errors import InputError, OptionError, amount, both, flag, near, quoted, visible
@@ -378,11 +380,15 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
         mend = f"attncalc {name} {named}" if len(needed) == many else f"attncalc {name} --help lists what it takes"
         return InputError(f"{name} takes no operands by position, but {given}", hint=mend)
     taken = f"{amount(len(places), 'operand')} ({both(o.name for o in places)})"
-    numeric = sum(looks_numeric(word.rstrip("%")) for word in positional)
-    return InputError(
-        f"{name} takes {taken}, but {given}",
-        hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
-    )
+    numeric = [word for word in positional if looks_numeric(word.rstrip("%"))]
+    hint, last = "", positional[-1]
+    if len(numeric) > 1 and any(re.search(r"[,;\s]", word.strip()) for word in numeric):
+        hint = 'the rows of a matrix are one word: "1,2; 3,4"'
+    elif len(numeric) > 1:
+        hint = 'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)'
+    elif last not in numeric and Path(last).suffix and not exists(last):
+        hint = f"-o {visible(last, 40)} writes the page there"
+    return InputError(f"{name} takes {taken}, but {given}", hint=hint)
 
 
 def renamed(calculation: Calculation, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

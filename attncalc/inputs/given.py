@@ -30,6 +30,12 @@ MAX_DEPTH = 32  # of nested lists; NumPy itself ends at 64 axes
 _TRUTH = {"true": True, "false": False}
 _BLANKS = str.maketrans("[];,", "    ")
 
+_SCALAR = re.compile(r"(?:np|numpy)\.(?:float|int)\d+\(([^()]*)\)")
+_PRINTED = re.compile(r"(?:(?:np|numpy|jnp|torch)\.)?(?:array|asarray|Array|tensor)\((.*)\)", re.DOTALL)
+"""An array as NumPy, PyTorch and JAX print it, and as Python makes it; behind its numbers may stand `dtype=…`."""
+_IN_ROWS = re.compile(r"\[([^\[\]]*;[^\[\]]*)\]")
+"""A matrix as Octave has it: `[1 2; 3 4]`."""
+
 Index = tuple[int, ...]
 Place = Callable[[Index], str]
 """How an entry, or a row of them, is spoken of: (1, 0) → `q.json: q[1][0]` or `q.csv:2:1`; () is the whole."""
@@ -277,19 +283,45 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
 
     `nan` and `inf` alone are not, nor is `[CLS]`: they may be names.
     """
+    text = as_typed(text)
     parts = text.translate(_BLANKS).split()
-    if text.lstrip().startswith("["):
+    if text.startswith("["):
         return not parts or any(is_entry(part.strip('"'), kind) for part in parts)
     return all(is_entry(part, kind) for part in parts) and any(part.casefold() not in NOT_FINITE for part in parts)
 
 
+def as_typed(text: str) -> str:
+    """A literal as a list or in rows, where Python printed it: `array([1, 2], dtype=float32)`, `(1, 2)`; or Octave."""
+    text = _SCALAR.sub(r"\1", text.strip())
+    if printed := _PRINTED.fullmatch(text):
+        text = re.split(r",\s*[a-z_]+=", printed[1], maxsplit=1)[0].strip(", \n")
+    if text.startswith(("(", "[(")) and text.endswith((")", "]")):
+        text = _as_lists(text)
+    rows = _IN_ROWS.fullmatch(text)
+    return rows[1] if rows else text
+
+
+def _as_lists(text: str) -> str:
+    """Tuples as lists: `(1, sqrt(2))` → `[1, sqrt(2)]`."""
+    found, is_call = "", []
+    for sign in text:
+        if sign == "(":
+            is_call.append(found[-1:].isalpha())
+        if (sign == "(" and not is_call[-1]) or (sign == ")" and is_call and not is_call.pop()):
+            found = found + "[" if sign == "(" else found.rstrip(", ") + "]"
+        else:
+            found += sign
+    return found
+
+
 def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
-    if text.lstrip().startswith("["):
+    text = as_typed(text)
+    if text.startswith("["):
         return from_lists(nested(text, name), kind, brackets("", name))
     if re.search(r";\s*$", text):
         raise InputError(f"{name}: there is no row after the last ;", hint="take it out: a ; stands between rows")
-    split = re.split("[;\n]", text.strip())
+    split = re.split("[;\n]", text)
     rows = [[entry for part in row.split(",") for entry in part.split() or [""]] for row in split]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 

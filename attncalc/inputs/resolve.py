@@ -19,7 +19,15 @@ from attncalc.common.errors import InputError, both, near, quoted, reason, visib
 from attncalc.common.numerals import is_misspelt
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, samples_folder, shown
 from attncalc.declare.operands import Operand
-from attncalc.inputs.given import MAX_CELLS, is_entry, looks_numeric, read_expression, read_literal, read_tokens
+from attncalc.inputs.given import (
+    MAX_CELLS,
+    as_typed,
+    is_entry,
+    looks_numeric,
+    read_expression,
+    read_literal,
+    read_tokens,
+)
 from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines
 from attncalc.inputs.reading import (
     STDIN,
@@ -357,8 +365,9 @@ def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Table
             reading.tell(
                 f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}"
             )
-        given = read_literal(reading.typed(word), operand.name, operand.kind)
-        return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
+        literal = reading.typed(as_typed(word))
+        given = read_literal(literal, operand.name, operand.kind)
+        return _shaped(given, operand, reading, table=not literal.startswith("["))
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
     labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}
     if len(meanings) + len(labelled) > 1:

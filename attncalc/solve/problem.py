@@ -209,7 +209,10 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
         return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
     wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
     found = {0: "a single number", 1: "a vector", 2: "a matrix"}.get(rank, "an array")
-    hints = {(0, 2): '"[[2]]" is a matrix of one entry', (2, 3): '"[[[1, 2], [3, 4]]]" is a stack of one matrix'}
+    hints = {
+        (0, 2): '"1,2,3" is a row, "[[2]]" a matrix of one entry',
+        (2, 3): '"[[[1, 2], [3, 4]]]" is a stack of one matrix',
+    }
     hint = hints.get((rank, least), "")
     raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})", hint=hint)
 

@@ -398,7 +398,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         ["1,2", "3,4"],
         {"named": {"a": "5"}},
         "dot takes 1 operand (b), but 2 words were given",
-        'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
+        'the rows of a matrix are one word: "1,2; 3,4"',
     ),
     (
         "one beside its name",

@@ -36,6 +36,19 @@ LITERALS = {
     "1/3,pi": [1 / 3, math.pi],
     "sqrt(2)": math.sqrt(2),
     "1e-3,2E3": [0.001, 2000],
+    # what Python prints, and Octave
+    "(1, 2)": [1, 2],
+    "(1,)": [1],
+    "((1, 2), (sqrt(4), 1/4))": [[1, 2], [2, 0.25]],
+    "[(1, 2), (3, 4)]": [[1, 2], [3, 4]],
+    "array([1., 2.])": [1, 2],
+    "array([[1., 2.],\n       [3., 4.]], dtype=float32)": [[1, 2], [3, 4]],
+    "np.array((1, 2), dtype=np.float32)": [1, 2],
+    "tensor([[1., 2.]], device='cuda:0', grad_fn=<MmBackward0>)": [[1, 2]],
+    "tensor(0.5, requires_grad=True)": 0.5,
+    "Array([1., 2.], dtype=float32)": [1, 2],
+    "[np.float64(0.5), np.int64(2)]": [0.5, 2],
+    "[1 2; 3 4]": [[1, 2], [3, 4]],
 }
 
 
@@ -81,6 +94,9 @@ def test_a_mask_may_be_true_and_false(word: str) -> None:
         "1,x",
         "the cat",
         "2x3",
+        "softmax([1,2])",
+        "array(q.json)",
+        "(x)",
     ],
 )
 def test_words_that_are_no_numbers(word: str) -> None:

@@ -31,7 +31,7 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
-from attncalc.inputs.given import brackets
+from attncalc.inputs.given import as_typed, brackets
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
@@ -188,6 +188,7 @@ _OF_OBJECTS = re.compile(r"\s*(?:\[\s*)?\{")
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, JSON or numbers."""
+    word = as_typed(word)
     word = answers.respelled(reading.typed(word)) if _OF_NUMBERS.fullmatch(word) else word
     typed = literal(word, ANSWER.name)
     found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
@@ -201,7 +202,7 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
             mend = f"--check '{{{quoted(name.strip())}: [1, 2, 3]}}' is an answer to a step"
             raise InputError(f"{ANSWER.name}: {quoted(word)} is neither numbers nor a file", hint=mend)
         given = read_word(word, ANSWER, reading, {})
-        return Sheet({"": _as_read(given, ANSWER.name, table=not word.lstrip().startswith("["))})
+        return Sheet({"": _as_read(given, ANSWER.name, table=not word.startswith("["))})
     return from_contents(found.contents, reading, found)
 
 
