@@ -40,6 +40,8 @@ _HOMEWORK = {
     "score": "api.scoring",
 }
 """What is loaded only by those who check answers, and where it is."""
+_OF_A_TRACE = ("check", "grad")
+"""What the command line has as a word before or behind a calculation, and Python as a method of its result."""
 _PARTS = ("calculations",)
 """Modules that need no importing."""
 
@@ -63,9 +65,14 @@ def __getattr__(name: str) -> object:
     from attncalc.calculations import TABLE, WHOLE
 
     if name.replace("_", "-") not in TABLE | WHOLE:
+        from attncalc.cli.command import VERBS
         from attncalc.common.errors import near
 
         mend = near(name, [each.replace("-", "_") for each in (*__all__, *_HOMEWORK, *TABLE, *WHOLE)])
+        if name in _OF_A_TRACE:
+            mend = f"a trace has it, ac.softmax([1, 2]).{name}(…)"
+        elif name in VERBS:
+            mend = f"attncalc {name} is for the shell"
         raise AttributeError(f"attncalc has no calculation called {name!r}{mend and ': '}{mend}")
     return import_module("attncalc.api.calling").function(name.replace("_", "-"))
 

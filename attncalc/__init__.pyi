@@ -36,6 +36,7 @@ def dot(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Multiply two vectors entry by entry and add up the products."""
@@ -47,6 +48,7 @@ def outer(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Multiply every entry of one vector by every entry of another."""
@@ -58,6 +60,7 @@ def norm(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The length of a vector."""
@@ -70,6 +73,7 @@ def cosine(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How closely two vectors point in the same direction, whatever their lengths."""
@@ -82,6 +86,7 @@ def euclidean(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The straight-line distance between two points."""
@@ -93,6 +98,7 @@ def manhattan(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The distance between two points when every move is along an axis."""
@@ -104,6 +110,7 @@ def chebyshev(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The largest difference between two points along any axis."""
@@ -116,6 +123,7 @@ def minkowski(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The family of distances that includes Manhattan (p = 1) and Euclidean (p = 2)."""
@@ -131,6 +139,7 @@ def pairwise(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The similarity or distance between every row of x and every row of y."""
@@ -142,6 +151,7 @@ def project(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The shadow of a vector on another vector or on a subspace."""
@@ -154,6 +164,7 @@ def mips(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Find the keys with the largest inner product with a query."""
@@ -168,6 +179,7 @@ def analogy(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Solve an analogy: the vectors of a vocabulary that are nearest to a − b + c."""
@@ -185,6 +197,7 @@ def matmul(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Multiply matrices: each row of the left one with each column of the right one."""
@@ -195,6 +208,7 @@ def eigen(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The directions that a matrix only stretches, and by how much."""
@@ -206,6 +220,7 @@ def svd(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Any matrix as a rotation, a stretch along the axes, and another rotation."""
@@ -219,6 +234,7 @@ def softmax(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Turn scores into probabilities: positive shares that sum to 1."""
@@ -230,6 +246,7 @@ def log_softmax(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The logarithm of the softmax, computed so that nothing overflows or vanishes."""
@@ -248,6 +265,7 @@ def cross_entropy(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How surprised a model is by the right classes: −log of the probability that it gave them."""
@@ -259,6 +277,7 @@ def next_token_loss(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How surprised a language model is by each next token: the mean of −ln p(token)."""
@@ -270,6 +289,7 @@ def perplexity(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How many equally likely choices a model is left with, on average."""
@@ -282,6 +302,7 @@ def expectation(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """What a quantity is on average, and how far it strays from that."""
@@ -293,6 +314,7 @@ def entropy(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How uncertain a distribution is: the average surprise of its outcomes."""
@@ -305,6 +327,7 @@ def kl(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How much is lost by using q when p is true: the Kullback–Leibler divergence D(p‖q)."""
@@ -317,6 +340,7 @@ def bayes(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How likely each hypothesis is once something has been observed."""
@@ -333,6 +357,7 @@ def likelihood(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How likely observations are under a distribution, and which parameters would make them most likely."""
@@ -347,6 +372,7 @@ def contrastive_loss(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How well each row finds the one that it belongs to among all the others."""
@@ -369,6 +395,7 @@ def preference_loss(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """What a language model learns from being preferred, or from being rewarded."""
@@ -387,6 +414,7 @@ def sampling(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Choose the next token: scores become shares, filters leave some of them, and a random number picks one."""
@@ -402,6 +430,7 @@ def speculative(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Keep what a small model has drafted, or draw another token, so that the large one's shares stay true."""
@@ -417,6 +446,7 @@ def beam(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Search for a likely text: keep the best few beginnings, make each longer by every token, and so on."""
@@ -435,6 +465,7 @@ def qkv(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Project tokens to queries, keys and values."""
@@ -484,6 +515,7 @@ def attention(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Each query mixes the values, weighting each by how well its key fits the query."""
@@ -544,6 +576,7 @@ def multihead(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Several attention heads side by side, each on its own block of columns."""
@@ -563,6 +596,7 @@ def kv_cache(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Causal attention one token at a time, keeping the keys and values of past tokens."""
@@ -588,6 +622,7 @@ def flash(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Attention one block of keys at a time, without ever holding a whole row of scores."""
@@ -600,6 +635,7 @@ def concentration(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Random vectors become orthogonal, and their distances alike, as dimensions are added."""
@@ -613,6 +649,7 @@ def scaling(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Why scores are divided by √d_k: what happens to softmax without it."""
@@ -695,6 +732,7 @@ def complexity(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck."""
@@ -742,6 +780,7 @@ def latent_attention(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
@@ -761,6 +800,7 @@ def linear_attention(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Causal attention whose weights are products of features, so that one state stands for all tokens so far."""
@@ -779,6 +819,7 @@ def ssm(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """A selective state space model, Mamba's scan: each token says how much of the state fades and what is written."""
@@ -795,6 +836,7 @@ def sinusoidal(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Encode each position by sines and cosines of many wavelengths."""
@@ -826,6 +868,7 @@ def rope(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Rotate pairs of a vector's entries by angles that grow with its position."""
@@ -839,6 +882,7 @@ def alibi(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Lower each score in proportion to the distance between its query and key."""
@@ -854,6 +898,7 @@ def t5_bias(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Sort relative positions into buckets, and look up each head's bias for them."""
@@ -868,6 +913,7 @@ def layernorm(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Give every token mean 0 and variance 1 over its features, then a learned gain and shift."""
@@ -881,6 +927,7 @@ def rmsnorm(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Give every token a root mean square of 1 over its features, then a learned gain."""
@@ -894,6 +941,7 @@ def batchnorm(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Give every feature mean 0 and variance 1 over the samples of a batch, then a learned gain and shift."""
@@ -908,6 +956,7 @@ def groupnorm(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Give every group of channels mean 0 and variance 1 over all its places, then a learned gain and shift."""
@@ -922,6 +971,7 @@ def activation(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Apply a nonlinear function to each number: without one, two layers would be a single matrix."""
@@ -957,6 +1007,7 @@ def ffn(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Process every token by itself: up to a wider space, a nonlinear function, and back."""
@@ -970,6 +1021,7 @@ def residual(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Add a sublayer's output to its input."""
@@ -985,6 +1037,7 @@ def embed(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Look up a vector for every token, and add one for its position."""
@@ -1083,6 +1136,7 @@ def encoder_block(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """One layer of an encoder: each token attends to all, then is processed by itself."""
@@ -1198,6 +1252,7 @@ def decoder_block(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token."""
@@ -1297,6 +1352,7 @@ def decoder_only(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """One layer of a language model of today: attend to the tokens so far, then process each token."""
@@ -1374,6 +1430,7 @@ def transformer(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Read a sentence with a stack of encoder layers, and write another, token by token, with decoder layers."""
@@ -1389,6 +1446,7 @@ def conv(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Slide a small kernel over an input and measure, at every position, how well the two match."""
@@ -1406,6 +1464,7 @@ def rnn(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Read a sequence one step at a time, with a state that remembers."""
@@ -1420,6 +1479,7 @@ def patch_embed(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Cut an image into patches, and make each of them a token."""
@@ -1431,6 +1491,7 @@ def unembed(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Turn vectors back into words: how well each fits every row of the embedding table."""
@@ -1445,6 +1506,7 @@ def lora(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """A layer whose weights are frozen, with a trained change of low rank beside it."""
@@ -1495,6 +1557,7 @@ def experts(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Send each token to the few experts that suit it, and mix what they make of it."""
@@ -1510,6 +1573,7 @@ def quantize(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Store numbers in few bits: codes and the scale that they are multiplied by, and what is lost."""
@@ -1523,6 +1587,7 @@ def bpe(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Byte-pair encoding: letters that often stand side by side become tokens, the commonest pair first."""
@@ -1535,6 +1600,7 @@ def derivative(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """How fast a function rises at a point: the limit of the slopes of ever shorter chords."""
@@ -1546,6 +1612,7 @@ def gradient(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The slope of a function in each of its variables; together they point where it rises fastest."""
@@ -1566,6 +1633,7 @@ def descend(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Walk downhill from a point, step by step, against the gradient."""
@@ -1584,6 +1652,7 @@ def optimizer(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Follow given gradients from a point: the moments, corrections and update of every step."""
@@ -1601,6 +1670,7 @@ def schedule(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """The learning rate at every step: first a warm-up, then a decay."""
@@ -1617,6 +1687,7 @@ def linear_regression(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Fit a straight line: predict, measure the error, and move the weights against their gradients."""
@@ -1645,6 +1716,7 @@ def mlp(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Train a network: forward to the loss, backward to every weight's gradient, then a step against it."""
@@ -1741,6 +1813,7 @@ def model(
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
     round_to: int | None = ...,
+    exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
     """Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens."""

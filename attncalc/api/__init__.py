@@ -17,7 +17,7 @@ METHODS = {
     "plot": "api.plots:plotted",
     "plain": "api.pages:plain",
     "rich": "api.pages:rich",
-    "html": "api.pages:html",
+    "to_html": "api.pages:html",
     "markdown": "api.pages:markdown",
     "latex": "api.pages:equations",
     "marked": "homework.reports.marked_sheets:plain",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter, Signature
 from os import fspath
 from typing import Any
@@ -13,14 +13,14 @@ import numpy as np
 
 from attncalc.calculations import load, operand_words, shape_words, type_words
 from attncalc.common.errors import OptionError, amount, both, either, visible
-from attncalc.common.numerals import ACCUMULATED, NARROW, STORED, must_agree
+from attncalc.common.numerals import ACCUMULATED, NARROW, STORED, must_agree, must_round_nothing
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import from_frameworks, read_all, renamed
 from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import to_given
 from attncalc.inputs.reading import Reading
-from attncalc.record.trace import Trace
+from attncalc.record.trace import EXACT, Trace
 from attncalc.solve.problem import Backward, Problem, problem_of
 from attncalc.solve.solver import solve
 
@@ -82,7 +82,7 @@ def signature(calculation: Calculation) -> Signature:
     named |= {WEIGHTS: (None, "Mapping[str, Numbers] | str | None")} if calculation.weights else {}
     words = ", ".join(f'"{word}"' for word in ACCUMULATED)
     named |= {"dtype": ("float64", "DTypeLike"), "accumulate": (ACCUMULATED[0], f"Literal[{words}]")}
-    named |= {"round_to": (None, "int | None"), "keep_all": (False, "bool")}
+    named |= {"round_to": (None, "int | None"), **dict.fromkeys(_SWITCHES, (False, "bool"))}
     further = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_Words(words))
         for name, (default, words) in named.items()
@@ -122,6 +122,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         if arrays.get(operand.name) is not None:
             inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
     must_agree(settings.get("dtype", "float64"), settings.get("accumulate"), settings.get("round_to"))
+    must_round_nothing("--exact" if settings.get("exact") else "", settings.get("dtype"), settings.get("round_to"))
     found = solve(Problem(calculation, inputs, options), **settings)
     return found._replace(notes=(*found.notes, *notes)) if notes else found
 
@@ -157,7 +158,8 @@ def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck
     if dtype not in NARROW:
         dtype = "float32" if trace.result.dtype == np.float32 else "float64"
     backward = Backward(names, gradcheck)
-    return solve(problem._replace(inputs=inputs, backward=backward), dtype=dtype, accumulate=accumulate)
+    exact = trace.mode.dtype == EXACT
+    return solve(problem._replace(inputs=inputs, backward=backward), dtype=dtype, accumulate=accumulate, exact=exact)
 
 
 def _known_dtype(dtype: Any) -> str:
@@ -187,17 +189,18 @@ def _decimals(decimals: Any) -> int | None:
     return int(decimals)
 
 
-def _known_keep_all(word: Any) -> bool:
-    """Whether every turn of a loop and every step of a large run are kept."""
+def _on_or_off(name: str, word: Any) -> bool:
     if not isinstance(word, bool | np.bool_):
-        raise OptionError(f"keep_all must be True or False, not {visible(repr(word), 80)}")
+        raise OptionError(f"{name} must be True or False, not {visible(repr(word), 80)}")
     return bool(word)
 
 
+_SWITCHES = ("exact", "keep_all")
+"""Whether fractions and roots are computed with; whether every turn of a loop and step of a large run is kept."""
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "dtype": _known_dtype,
     "accumulate": _known_accumulate,
     "round_to": _decimals,
-    "keep_all": _known_keep_all,
+    **{name: partial(_on_or_off, name) for name in _SWITCHES},
 }
 """What a call takes beside operands and options, each with its check."""

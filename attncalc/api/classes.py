@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from attncalc.common.errors import AttncalcError, InputError, OptionError, either, near, quoted
+from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, either, listed, near, quoted
 from attncalc.common.numerals import QUESTION, Answers
 from attncalc.common.system import NamedTuple, exists, is_file, shown
 from attncalc.homework.marking import whole_class
@@ -56,6 +56,10 @@ class Grades:
     policy: Policy = USUAL_POLICY
     log: tuple[Override, ...] = ()  # the marks that were changed by hand
     notes: tuple[str, ...] = ()  # what is to be said of the sheets and of how they were read
+
+    def __repr__(self) -> str:
+        marks = (f"{name} {'?' if mark is None else f'{mark:g}'}" for name, mark in self.marks.items())
+        return f"<{amount(len(self), 'sheet')}: {listed(marks, 6)}>"
 
     def __iter__(self) -> Iterator[Graded]:
         return iter(self.sheets)

@@ -28,8 +28,10 @@ def rich(trace: Trace) -> Drawn:
     return Drawn(traces.page_or_outline(trace, View()), View())
 
 
-def html(trace: Trace) -> str:
-    """The steps and the result as a part of a notebook, in its colours."""
+def html(trace: Trace, *, standalone: bool) -> str:
+    """The page as a part of a notebook or of another page, in its colours, or as a file."""
+    if standalone:
+        return str(render(trace, "html"))
     from attncalc.render.html import fragment  # a door: so do the styles and MathML
 
     return fragment(traces.page(trace, View()), View())

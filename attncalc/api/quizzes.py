@@ -11,7 +11,7 @@ from typing import Any
 
 from attncalc.api.classes import Name, contents_of
 from attncalc.calculations import TABLE, load
-from attncalc.common.errors import OptionError, amount, either, near, quoted
+from attncalc.common.errors import OptionError, amount, either, listed, near, quoted
 from attncalc.common.numerals import Numbers
 from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
@@ -50,6 +50,10 @@ class Handouts:
     asked: Asked = EVERYTHING
     keys: Keys | None = None  # the problems of a class
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        made = list(self.problems)
+        return f"<a quiz for {amount(len(made), 'student')}: {listed(made, 6)}>" if made[0] else "<a quiz: a problem>"
 
     @property
     def problems(self) -> dict[str, dict[str, Any]]:

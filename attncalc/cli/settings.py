@@ -23,6 +23,7 @@ from attncalc.common.numerals import (
     RULE,
     STORED,
     must_agree,
+    must_round_nothing,
 )
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
@@ -412,9 +413,7 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
     rounding, exact, symbolic, dtype, accumulate = arithmetic
     if check is None or accumulate is not None:
         must_agree(dtype or DTYPES[0], accumulate, rounding)
-    rounds = "--round" if rounding is not None else f"--dtype {dtype}" if dtype not in (None, DTYPES[0]) else ""
-    if rounds and (exact or symbolic):
-        raise OptionError(f"{rounds} rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
+    must_round_nothing("--exact" if exact else "--symbolic" if symbolic else "", dtype, rounding)
     exact = exact or symbolic
     of_run, adding = dtype or DTYPES[0], accumulate or ACCUMULATED[0]
     return Settings(where, view, of_run, adding, rounding, exact, symbolic, shown.expand, shown.explain, dtype)

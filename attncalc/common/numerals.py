@@ -71,6 +71,13 @@ def must_agree(dtype: str, accumulate: str | None, round_to: int | None) -> None
         raise OptionError("--accumulate says how a narrow type adds up, and --dtype names none", hint=hint)
 
 
+def must_round_nothing(exact: str, dtype: str | None, round_to: int | None) -> None:
+    """Raise where a run of exact numbers (`--exact`, `--symbolic`; "" for none) is to be rounded, too."""
+    rounds = "--round" if round_to is not None else f"--dtype {dtype}" if dtype not in (None, STORED[0]) else ""
+    if rounds and exact:
+        raise OptionError(f"{rounds} rounds every step, and {exact} rounds nothing")
+
+
 LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
 """The orders in which batches, heads, tokens and their channels lie; calculations have heads in front of tokens."""
 HINTS = (_, QUESTION, RULE) = ("none", "question", "rule")

@@ -401,6 +401,17 @@ class Trace:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a trace is frozen: {name} cannot be deleted")
 
+    if not TYPE_CHECKING:  # else a checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Tell what was likely meant by an attribute that there is not: a step of that name, or one nearly so."""
+            mend = ""
+            if name[:1] != "_" and name not in self.__slots__:
+                keys = {step.name.replace("-", "_"): step.key for step in (*self.steps, *self.outputs)}
+                near_by = near(name, [each for each in dir(self) if each[:1] != "_"])
+                mend = f't["{keys[name]}"] is the step' if name in keys else near_by
+            raise AttributeError(f"a trace has no attribute {name!r}{mend and ': '}{mend}", name=name, obj=self)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trace) and alike(self._values(), other._values())
 
@@ -524,6 +535,14 @@ class Trace:
         """The steps and the result as LaTeX to put into a document, or as a document by itself; amsmath is needed."""
         return str(api("to_latex")(self, standalone=standalone))
 
+    def to_html(self, *, standalone: bool = False) -> str:
+        """The page in HTML to put into another, or as a file by itself, with what it shows where it is pointed at."""
+        return str(api("to_html")(self, standalone=standalone))
+
+    def to_markdown(self) -> str:
+        """The page in Markdown, with formulas between dollars."""
+        return str(api("markdown")(self))
+
     def plot(self, path: str | Path | None = None, *, width: int | None = None) -> str:
         """The result's pictures, drawn with characters; with a path of a PNG or SVG file they are drawn there instead.
 
@@ -538,10 +557,10 @@ class Trace:
         yield api("rich")(self)
 
     def _repr_html_(self) -> str:
-        return str(api("html")(self))
+        return self.to_html()
 
     def _repr_markdown_(self) -> str:
-        return str(api("markdown")(self))
+        return self.to_markdown()
 
     def _repr_latex_(self) -> str:
         return str(api("latex")(self))

@@ -93,6 +93,13 @@ class TestACall:
         ac.norm(x)["powers"][:] = 7
         assert_array_equal(x, [1, 2, 3])
 
+    def test_may_be_exact_forward_and_backward(self) -> None:
+        t = ac.cosine([0.1, np.float64(0.2)], np.array([3, 4]), exact=True)
+        assert t.result == 11 * sympy.sqrt(5) / 25
+        assert t.grad(wrt="b").result.tolist() == [-8 * sympy.sqrt(5) / 625, 6 * sympy.sqrt(5) / 625]
+        assert t.mode.dtype == t.grad().mode.dtype == ac.norm([3], exact=True).mode.dtype == "object"
+        assert t.to_dict()["settings"] == {"exact": True}
+
     def test_may_be_in_single_precision_or_rounded_by_hand(self) -> None:
         assert ac.softmax([1, 2], dtype="float32").result.dtype == np.float32
         assert ac.softmax([1, 2], dtype=np.float32).result.dtype == np.float32
@@ -145,7 +152,9 @@ class TestATrace:
     def test_draws_itself(self) -> None:
         assert "1.3595" in str(self.T)
         assert "<table" in self.T._repr_html_()
-        assert "weights" in self.T._repr_markdown_()
+        assert self.T._repr_html_() == self.T.to_html()
+        assert self.T.to_html(standalone=True).startswith("<!DOCTYPE html>")
+        assert "weights" in self.T._repr_markdown_() == self.T.to_markdown()
         assert r"\begin{" in self.T.to_latex()
 
 
@@ -174,6 +183,8 @@ class TestATrace:
         pytest.param(lambda: ac.softmax([1], round_to=-1), "round", "", id="decimals"),
         pytest.param(lambda: ac.softmax([1], round_to=1.5), "round", "", id="half a decimal"),
         pytest.param(lambda: ac.softmax([1], keep_all=1), "keep_all", "", id="no switch"),
+        pytest.param(lambda: ac.softmax([1], exact="yes"), "exact must be True or False", "", id="nor is a word"),
+        pytest.param(lambda: ac.softmax([1], exact=True, round_to=2), "--exact rounds nothing", "", id="both ways"),
         pytest.param(lambda: ac.dot([1], [2]).grad(wrt=["c"]), "'c'", "", id="no such operand"),
         pytest.param(lambda: ac.dot([1], [2])["dor"], "'dor'", "dot", id="no such step"),
         pytest.param(lambda: ac.mips([1], [[1]]).grad(), "jumps", "", id="no gradient"),
@@ -200,7 +211,7 @@ def test_there_is_a_function_for_every_calculation() -> None:
 def test_its_signature_is_what_it_takes(name: str) -> None:
     calculation, parameters = load(name), inspect.signature(getattr(ac, name.replace("-", "_"))).parameters
     taken = {o.name for o in calculation.operands} | calculation.defaults.keys()
-    assert set(parameters) == taken | {"dtype", "accumulate", "round_to", "keep_all"} | {
+    assert set(parameters) == taken | {"dtype", "accumulate", "round_to", "exact", "keep_all"} | {
         *filter(None, [calculation.weights])
     }
     required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
@@ -223,9 +234,34 @@ def test_help_speaks_of_the_calculation_and_not_of_its_class() -> None:
     assert str(inspect.signature(ac.softmax)).startswith("(x: Numbers, *, axis: int = -1, temperature: Number = 1, ")
 
 
-def test_there_is_none_for_what_is_no_calculation() -> None:
-    with pytest.raises(AttributeError, match="no calculation called 'atention': did you mean attention"):
-        ac.atention  # noqa: B018 (the look-up is what fails)
+@pytest.mark.parametrize(
+    ("owner", "name", "said"),
+    [
+        (ac, "sinusoidl", "attncalc has no calculation called 'sinusoidl': did you mean sinusoidal?"),
+        (ac, "explain", "attncalc has no calculation called 'explain': attncalc explain is for the shell"),
+        (ac, "grad", "attncalc has no calculation called 'grad': a trace has it, ac.softmax([1, 2]).grad(…)"),
+        (ac, "zzz", "attncalc has no calculation called 'zzz'"),
+        (
+            ac.log_softmax([1, 2]),
+            "log_softmax",
+            "a trace has no attribute 'log_softmax': t[\"log_softmax\"] is the step",
+        ),
+        (ac.softmax([1, 2]), "html", "a trace has no attribute 'html': did you mean to_html?"),
+        (ac.softmax([1, 2]), "resutl", "a trace has no attribute 'resutl': did you mean result?"),
+        (ac.softmax([1, 2]), "zzz", "a trace has no attribute 'zzz'"),
+        (ac.softmax([1, 2]), "__len__", "a trace has no attribute '__len__'"),
+    ],
+)
+def test_what_is_not_there_leads_to_what_is(owner: Any, name: str, said: str) -> None:
+    with pytest.raises(AttributeError) as error:
+        getattr(owner, name)
+    assert str(error.value) == said
+
+
+def test_what_a_teacher_makes_shows_itself_in_a_line() -> None:
+    assert repr(ac.quiz("softmax", seed=4)) == "<a quiz: a problem>"
+    assert repr(ac.quiz("softmax", seed=4, roster=["Ada", "Bob"])) == "<a quiz for 2 students: Ada, Bob>"
+    assert repr(ac.grade(ac.norm([3, 4]), {"Ann": 5, "Bob": 7, "Cy": 5})) == "<3 sheets: Ann 2, Bob 0, Cy 2>"
 
 
 def imported_by(code: str) -> set[str]:

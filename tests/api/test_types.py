@@ -154,7 +154,7 @@ def test_help_shows_what_a_calculation_takes(name: str) -> None:
     function = getattr(ac, name.replace("-", "_"))
     page = pydoc.plain(pydoc.render_doc(function))
     assert f"{function.__name__}(" in page
-    further = ("weights", "dtype", "accumulate", "round_to", "keep_all")
+    further = ("weights", "dtype", "accumulate", "round_to", "exact", "keep_all")
     takes = [word for word in inspect.signature(function).parameters if word not in further]
     told = page.partition("Operands:")[2]
     assert [word for word in takes if f"\n        {word} " not in told] == []
