@@ -84,6 +84,24 @@ def test_what_no_slip_explains_is_none(step: str, answer: Any) -> None:
     assert TRACE.check({step: answer})[step].verdict != "slip"
 
 
+@pytest.mark.parametrize(
+    ("decimals", "named", "also"),
+    [
+        pytest.param(2, "slip-complement", ["att-no-scale", "att-scale-after"], id="which few digits allow"),
+        pytest.param(4, "att-no-scale", [], id="which more digits tell"),
+    ],
+)
+def test_a_slip_that_says_no_more_than_where_leaves_a_mistake_possible(
+    decimals: int, named: str, also: list[str]
+) -> None:
+    """A row of two shares has but one number to tell by."""
+    q, k = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]]
+    shares = [[f"{x:.{decimals}f}" for x in row] for row in ac.attention(q, k, k, scale="none")["weights"]]
+    step = ac.attention(q, k, k).check({"weights": shares}, hints="rule")["weights"]
+    assert (step.mistake, step.to_dict(reveal=False)["also"]) == (named, also)
+    assert "What keeps the scores from growing" in str(step.hint)
+
+
 def test_few_whole_numbers_change_places_by_chance() -> None:
     """A square of two has but two entries off its diagonal."""
     of = ac.matmul([[1, 2], [3, 4]], [[1, 0], [0, 1]])

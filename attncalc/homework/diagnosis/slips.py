@@ -76,6 +76,8 @@ FINAL = Slip(
     "slip-final-rounding", "one unit off in the last digit, which counts as right", "Is the last digit rounded?"
 )
 
+UNTOLD = (ENTRY, REST)
+"""Those that say where a step is wrong, and not how."""
 SLIPS = (
     *(TRANSPOSED, SIGN, PERCENT, POINT, ROWS, COLUMNS, SWAPPED, COPIED, FIRST_ROW, PART, ENTRY, REST, INPUT),
     *(HALF, NO_UPCAST, FINAL),

@@ -94,9 +94,10 @@ def incomplete(found: Finding, blank: Array, wrong: Array) -> Finding:
     return Finding(MISSING, hint=hint, wrong=located(blank))
 
 
-def slipped(found: Slip) -> Finding:
-    """A slip is behind an answer."""
-    return Finding(SLIP, kind="slip", mistakes=(found.id,), hint=found.hint, says=found.says)
+def slipped(found: Slip, also: Sequence[Mistake] = ()) -> Finding:
+    """A slip is behind an answer, or one of the mistakes that give the same to its few digits."""
+    hint = f"{found.hint} {also[0].hint}" if also else found.hint
+    return Finding(SLIP, kind="slip", mistakes=(found.id,), also=ids(also), hint=hint, says=found.says)
 
 
 def mistaken(

@@ -313,10 +313,13 @@ class _Sheet:
         )
 
     def _sound(self, question: Question) -> Finding | None:
-        """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier."""
+        """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.
+
+        That is so where its digits are too few to name one: it is neither right then, nor explained.
+        """
         found = sound(self.key, question)
         if found and found.verdict == EARLY and is_far(self.key, question):
-            return self._mistaken(question, as_written=True) or found
+            return self._mistaken(question, as_written=True) or (None if possible(self.key, question) else found)
         return found
 
     def _filled(self, question: Question) -> Finding | None:
@@ -349,10 +352,14 @@ class _Sheet:
         if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
             bases.append((follows, own))
         alike = [(value, base) for value, base in bases if value.shape == answer.shape]
-        from attncalc.homework.diagnosis.slips import slip_behind  # a door: most answers have no slip
+        from attncalc.homework.diagnosis import slips  # a door: most answers have no slip
 
-        found = next((slip for value, base in alike if (slip := slip_behind(self.key, question, value, base))), None)
-        return found and slipped(found)
+        behind = (slips.slip_behind(self.key, question, value, base) for value, base in alike)
+        found = next(filter(None, behind), None)
+        if found is None:
+            return None
+        also = possible(self.key, question) if found in slips.UNTOLD else []
+        return slipped(found, also)
 
     def _of_another_shape(self, question: Question) -> Finding:
         """An answer of a shape that is not the step's: it is transposed, or a mistake gives it."""
