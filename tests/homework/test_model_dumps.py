@@ -463,6 +463,8 @@ def rows(*kept: slice) -> Any:
         ("mamba", "x_proj", rows(slice(2), slice(5, 8), slice(2, 5)), REMEMBERED, "ssm-b-c-swapped"),
         ("mamba", "dt_proj.bias", np.zeros_like, REMEMBERED, "bias-missing"),
         ("mamba", "conv1d.bias", np.zeros_like, REMEMBERED, "bias-missing"),
+        ("mamba", "A_log", np.zeros_like, REMEMBERED, "ssm-a-ignored"),
+        ("mamba", "A_log", lambda value: np.log([[1, 2, 3]] * len(value)), REMEMBERED, "ssm-a-not-loaded"),
         ("mamba", "mixer.D", np.zeros_like, REMEMBERED, "ssm-no-skip"),
         ("mamba", "conv1d.weight", lambda value: value[..., ::-1], REMEMBERED, "conv-flipped"),
         ("gpt2", "c_attn", lambda value: of_each_head(value.T).T, SCORES, "fused-qkv-order"),
