@@ -510,6 +510,35 @@ def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "gpt2"])
+@pytest.mark.parametrize("mistake", ["mask-plus-inf", "att-linear-norm"])
+def test_a_mistake_that_leaves_no_numbers_is_named(model: str, mistake: str) -> None:
+    key = marker_of(model).key
+    wrong = next(solution for solution in key.wrong if solution.mistakes[0].id == mistake)
+    dump = {theirs: key.value(key.names.find(theirs), wrong) for theirs in returned(computed(model))}
+    assert np.isnan(dump["logits"]).any()
+    marked = marker_of(model).mark(from_python(dump))
+    assert [step.mistake or step.verdict for step in marked.steps] == ["right", mistake, *["follows"] * 4]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_what_is_no_number_goes_on(dtype: str) -> None:
+    t, at = computed("llama"), ("layer 0/attention", "weights")
+    lost = t[SCORES].copy()
+    lost[1, 3, 0] = np.nan
+    steps, names = continued(t, {at: lost}), marker_of("llama").key.names
+    dump = {theirs: steps["/".join(filter(None, names.find(theirs)))].astype(dtype) for theirs in returned(t)}
+    marked = marker_of("llama").mark(from_python(dump))
+    assert [step.verdict for step in marked.steps] == ["right", "unexplained", *["follows"] * 4]
+    assert marked[SCORES].hint == "an entry is not a finite number"
+    assert marked[SCORES].max_error == np.inf
+    nothing = marker_of("llama").mark(from_python({name: value * np.nan for name, value in dump.items()}))
+    assert nothing.steps[0].hint == "an entry is not a finite number"
+    assert {step.verdict for step in nothing.steps} <= {"unexplained", "follows"}
+
+
+@pytest.mark.thorough
 def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
     def tied(tensors: dict[str, Any]) -> dict[str, Any]:
         return tensors | {"lm_head.weight": tensors["model.embed_tokens.weight"]}
