@@ -536,10 +536,9 @@ class Marker:
             passed = []
         elif passed:
             notes = (*notes, f"{listed([quoted(name) for name in passed], 6)}: no step of ours, passed over")
-        for name, answer in sheet.steps.items():
-            if name in passed:
-                continue
-            key = self.key.names.find(name)
+        told = ((name, answer) for name, answer in sheet.steps.items() if name not in passed)
+        each = ((name, *found) for name, answer in told for found in self.key.names.given_by(name, answer))
+        for name, key, answer in each:
             if key in asked and self.key.names.of_modules:  # a module's output is returned by the model as well
                 notes = (*notes, f"{quoted(name)}: a step that is told above, passed over")
                 continue
