@@ -18,7 +18,7 @@ from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
 from attncalc.homework.reading.precisions import narrowest
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.python_values import stored_numbers
-from attncalc.inputs.reading import Contents, Reading
+from attncalc.inputs.reading import Contents, Reading, part_of
 from attncalc.inputs.resolve import TABLE, arrays_in, checkpoint_in, find
 from attncalc.inputs.stored_arrays import ArrayFile
 from attncalc.record.trace import Trace
@@ -101,7 +101,10 @@ def _of_file(contents: ArrayFile, name: str) -> Dumped:
     def read(place: tuple[slice, ...]) -> Array:
         return contents.loaders[name]((Part("", place),) if place else ())
 
-    return Dumped(name, *contents.described(name), read)
+    shape, stored = contents.described(name)
+    if stored.startswith("complex"):
+        raise InputError(f"{part_of(contents.source, name)} holds {stored} entries, not real numbers")
+    return Dumped(name, shape, stored, read)
 
 
 def of_array(name: str, value: Any) -> Dumped:

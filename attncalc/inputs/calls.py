@@ -13,7 +13,7 @@ from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
 from attncalc.inputs.json_files import JsonFile, plain
-from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, word_in
+from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, part_of, word_in
 from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands, read_word
 from attncalc.record.trace import CHECKPOINT, NOTHING, Given
 from attncalc.solve.problem import OF_DERIVATIVES, told_apart
@@ -298,12 +298,18 @@ def _supply_weights(call: Call, word: str, options: Mapping[str, Any], width: in
     contents = _holder(found) if found else None
     files: dict[str, Found] = {}
     rest: list[str] = []
+    prefix = ""
     if found and not found.at and found.name not in found.contents.names:
         prefix = "" if contents else (found.name or "").rstrip("./")
         contents = contents or found.contents
         files, rest = taken(contents, prefix, [o.name for o in call.operands], options, call.reading, width)
     elif contents:
         files = {name: Found(contents, key) for name, key in call.holds(contents).items()}
+    if contents and prefix and not files and not rest:
+        fronts = {name[: dot.start()] for name in contents.names for dot in re.finditer(r"[./]", name)}
+        whole = sorted((front for front in fronts if front.endswith(f".{prefix}")), key=len)
+        hint = f"did you mean {part_of(contents.source, whole[0])}?" if whole else near(prefix, fronts)
+        raise InputError(f"{contents.source} holds nothing below {quoted(visible(prefix, 80))}", hint=hint)
     if not contents or not files:
         fault = f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name"
         raise InputError(fault, hint="" if found else near_files(word))

@@ -139,7 +139,7 @@ def _option(key: str, value: Any, meaning: Any, config: Mapping[str, Any], sourc
     if value is None or not _holds(meaning.get("when", {}), config):
         return {}
     if not isinstance(value, int | float) and not {"words", "places_of"} & meaning.keys():
-        raise InputError(f"{source}: {key} = {visible(str(value), 60)} is not a number")
+        raise InputError(f"{source}: {key} = {_spelled(value)} is not a number")
     option = meaning["option"]
     if "places_of" in meaning:
         others = {meaning["places_of"], meaning["others"]}
@@ -165,6 +165,11 @@ def _option(key: str, value: Any, meaning: Any, config: Mapping[str, Any], sourc
     return {option: value}
 
 
+def _spelled(value: Any) -> str:
+    """A value as the file has it, words in quotes."""
+    return quoted(visible(value, 60)) if isinstance(value, str) else visible(str(value), 60)
+
+
 def _holds(when: str | Mapping[str, Any], config: Mapping[str, Any]) -> bool:
     """Whether a key is true, or all of some keys have the values that are asked for."""
     asked = {when: True} if isinstance(when, str) else when
@@ -179,7 +184,7 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
     for key in ("rope_parameters", "rope_scaling"):
         if not isinstance(config.get(key) or {}, Mapping):
             raise InputError(f"{source}: {key} = {visible(str(config[key]), 60)} is not an object")
-    held = config.get("rope_parameters") or {}
+    held = dict(config.get("rope_parameters") or {})
     if isinstance(held.get(GLOBAL), Mapping) and not isinstance(held.get(LOCAL, held), Mapping):
         raise InputError(f"{source}: {LOCAL} = {visible(str(held[LOCAL]), 60)} is not an object")
     found: dict[str, Any] = {}
@@ -189,10 +194,18 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
             fact = f"{source}: rope_type = {quoted(str(local['rope_type']))} of {LOCAL} is not supported"
             raise InputError(fact, hint="layers with a window are turned without scaling")
         found |= {"local_rope_base": local["rope_theta"]} if "rope_theta" in local else {}
-        held = held[GLOBAL]
+        held = dict(held[GLOBAL])
     if config.get("rope_local_base_freq") is not None:
         found["local_rope_base"] = config["rope_local_base_freq"]
-    asked = {"rope_theta": config.get("rope_theta")} | dict(config.get("rope_scaling") or {}) | dict(held)
+    scaled = dict(config.get("rope_scaling") or {})
+    for one in (scaled, held):
+        if "type" in one:
+            one |= {"rope_type": one.get("rope_type") or one["type"]}
+    for key in scaled.keys() & held.keys():
+        if scaled[key] != held[key]:
+            fact = f"{source}: {key} of rope_scaling is {_spelled(scaled[key])}, and of rope_parameters"
+            raise InputError(f"{fact} {_spelled(held[key])}", hint="leave one of them out")
+    asked = {"rope_theta": config.get("rope_theta")} | scaled | held
     kind = asked.pop("rope_type", None) or asked.pop("type", None) or "default"
     asked.pop("type", None)
     names, kinds = of_every()["rope"], of_every()["rope_type"]

@@ -83,7 +83,9 @@ def stored_operands(
             prefix = table[section]["prefix"].replace("{i}", str(i))
             inner = _of_layer(table[section], config, i)
             bare = ["norm1/gamma"] if options.get("no_first_norm") and i == 0 else []
-            needed += [f"{stack} {i}/{path}" for path in _needed(inner, options) if path not in bare]
+            known = {path for told in inner.values() for path in told.paths}
+            asked = [path for key, path in BIASES.items() if config.get(key) is True and path in known]
+            needed += [f"{stack} {i}/{path}" for path in (*_needed(inner, options), *asked) if path not in bare]
             own |= {prefix + name: told.below(f"{stack} {i}") for name, told in inner.items()}
     contents = _stacked(contents, [table["prefix"] + name for name in own] + list(own))
     found: dict[str, Found] = {}
@@ -118,6 +120,8 @@ def stored_operands(
     return found
 
 
+BIASES = {"attention_bias": "attention/bq", "mlp_bias": "feed-forward/b1"}
+"""What a configuration asks for that layers can do without."""
 OTHERS = f"is {CONFIG} that of this checkpoint?"
 FIRST = ("embedding/table", "embedding/kernel")
 """What every model begins with: words, or patches of an image."""

@@ -39,6 +39,7 @@ NAMES = {
     "norm2": "post_attention_layernorm ln_2 norm2 ln2 layernorm_after layer_norm2 output_layer_norm output.LayerNorm "
     "ffn_norm pre_feedforward_layernorm encoder_attn_layer_norm crossattention.output.LayerNorm",
     "norm3": "norm3",
+    "post norm2": "post_feedforward_layernorm",
     "last norm": "final_layer_norm",
     "q norm": "q_norm",
     "k norm": "k_norm",
@@ -48,6 +49,10 @@ NAMES = {
 FUSED = (".c_attn.", ".qkv.", ".query_key_value.")  # beside one of these a projection that says no more is the output's
 CONV1D = ("c_attn", "c_proj", "c_fc")  # stored [in, out], unless shapes say otherwise
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention", "multihead_attn", "cross_attn")
+BEFORE, AFTER = "pre_feedforward_layernorm", ("post_attention_layernorm", "post_feedforward_layernorm")
+"""Beside the first of these, the others are norms behind each part; beside one another alone, those of the parts;
+alone the first of them stands between the parts.
+"""
 _ENDS = (".weight", ".bias", "_weight", "_bias")  # behind a module's name; nn.MultiheadAttention has in_proj_weight
 _TAILS = {f".{tail}": what for what, tails in NAMES.items() for tail in tails.split()}
 _INTO = ("q", "k", "v", "qkv", "grouped qkv", "1", "3", "13")  # what reads tokens as wide as the model
@@ -141,6 +146,11 @@ def _stored(contents: Contents, name: str, short: str) -> Stored | None:
             what = {"2": "o", "norm2": "norm1"}.get(what, what)
     if what == "3" and module.endswith("up_proj") and f"{module[:-7]}gate_proj{end}" not in contents.names:
         what = "1"
+    if module.endswith(AFTER):
+        above = module.removesuffix(AFTER[0]).removesuffix(AFTER[1])
+        what = f"norm{1 + module.endswith(AFTER[1])}"
+        before, single = f"{above}{BEFORE}{end}" in contents.names, f"{above}{AFTER[1]}{end}" not in contents.names
+        what = f"post {what}" if before else "norm2" if single else what
     if not what:
         return None
     cross = any(part in CROSS for part in short.split("."))
@@ -242,9 +252,9 @@ def _parts(
         what = "norm3" if "gamma3" in operands else "norm2"
     if what in ("q norm", "k norm"):
         yield f"{cross}{what[0]}_gamma", ()
+    elif what.startswith("post norm"):
+        yield f"post_{'beta' if each.bias else 'gamma'}{what[-1]}", ()
     elif what.startswith("norm"):
-        if what == "norm2" and any(".post_feedforward_layernorm." in f".{one.name}" for one in arrays):
-            return
         yield f"{'beta' if each.bias else 'gamma'}{what[-1]}", ()
     elif what == "grouped qkv":
         heads, groups = _heads(each, options)

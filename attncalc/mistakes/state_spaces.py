@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, inside, parts, replaced, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, outer, part_of, take
+from attncalc.language.ops import concat, index, outer, part_of, take
 
 
 def _late(s: Scope) -> Node:
@@ -30,6 +30,7 @@ def _without_time(s: Scope) -> Node:
 
 
 BELOW_0 = "What becomes of the state if nothing new comes in?"
+LEARNED = "Which of the rates of this layer were learned, and where are they kept?"
 
 SCAN = (
     # mamba-minimal's issue 29 and VMamba's 88: where does the minus sign come from?
@@ -39,6 +40,21 @@ SCAN = (
         lambda s: -s.this,
         says="A above 0",
         hint=BELOW_0,
+    ),
+    wrong(
+        "ssm-a-ignored",
+        "rates",
+        lambda s: 0 * s.this - 1,
+        says="A = −1 throughout",
+        hint=LEARNED,
+    ),
+    # what S4D-real begins with: a checkpoint's A_log that nobody loaded leaves it so
+    wrong(
+        "ssm-a-not-loaded",
+        "rates",
+        lambda s: 0 * s.this - index(s.this.names[-1], s.this.axes[-1:], "s") - 1,
+        says="A = −1, −2, … along the state, as before any training",
+        hint=LEARNED,
     ),
     # mamba-notes' issue 1: h_t from x_{t−1}, as Euler's method has it
     wrong(

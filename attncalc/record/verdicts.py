@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -195,7 +196,7 @@ class MarkedStep:
             "wrong": {"count": wrong.number, "within": [[along[0], along[-1]] for along in wrong.within]},
             "given": self.given,
             "expected": self.expected,
-            "max_error": self.max_error,
+            "max_error": None if self.max_error == math.inf else self.max_error,
             "score": _tidy(self.score),
             "out_of": _tidy(self.out_of),
         }

@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.calculations import DERIVATIVES
 from attncalc.common.errors import InputError, OptionError, ShapeError, amount, either, flag, near, quoted
 from attncalc.common.numerals import NARROW, Array
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import FORMATS, NamedTuple, shown
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import Operand, Shape
 from attncalc.evaluate.values import Rounding
@@ -262,14 +262,19 @@ def _numbered(
     """
     if g.value.dtype == object and isinstance(g.value.flat[0], str):
         known = {word: i for i, word in reversed([*enumerate(words)])}
-        missing = next((word for word in g.value.flat if word not in known), None)
-        if missing is not None:
+        strange = [word for word in g.value.flat if word not in known]
+        if strange:
+            missing = next((word for word in strange if not str(word).isdecimal()), strange[0])
             fault = f"{operand.name}: {quoted(missing)} is not among the {amount(len(words), 'word')} of the vocabulary"
             mend = near(missing, words)
             if not words:
                 why = "the checkpoint has none for its tokens" if stored else "the rows have no labels"
                 fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: {why}"
                 mend = "give ids, or label the rows of the table"
+            if str(missing).casefold().endswith(tuple(FORMATS)):
+                fault = f"{operand.name}: there is no file {shown(missing)}"
+            elif not words and str(missing).replace(".", "", 1).isdecimal():
+                fault = f"{operand.name}: {quoted(missing)} is not a whole number"
             if stored:
                 mend = "give ids; with the model's tokenizer.json beside its weights, --text makes them of any text"
             raise InputError(fault, hint=mend)

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from calculations.peers import PEERS
+from conftest import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -166,6 +167,19 @@ class TestEmbed:
     def test_words_need_labels(self) -> None:
         with pytest.raises(AttncalcError, match="no words are known"):
             ac.embed("the", TABLE)
+
+    @pytest.mark.parametrize(
+        ("tokens", "said"),
+        [
+            ("1,2.5", '"2.5" is not a whole number'),
+            ("1 cat 2", '"cat" is a word, and no words'),
+            ("ids.npy", "there is no file ids.npy"),
+        ],
+    )
+    def test_what_is_no_token_is_told_and_not_what_stands_before_it(self, run: Run, tokens: str, said: str) -> None:
+        done = run("embed", tokens, "1,2;3,4;5,6")
+        assert done.returncode == 2
+        assert said in done.stderr
 
     def test_too_few_positions_are_refused(self) -> None:
         with pytest.raises(AttncalcError, match="1 position "):

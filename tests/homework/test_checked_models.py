@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -51,6 +52,17 @@ def dumped(folder: Path, **options: Any) -> Path:
 
 def report(run: Run, path: Path, *more: str) -> str:
     return run("model", MODELS / "llama", WORDS, "--check", path, *more).stdout
+
+
+@pytest.mark.thorough
+def test_what_is_no_number_is_infinitely_far_off(run: Run, tmp_path: Path) -> None:
+    t = computed("llama")
+    lost = t["hidden"][1].copy()
+    lost[2, 3] = np.nan
+    np.savez(tmp_path / "port.npz", **{"hidden_states.0": t["hidden"][0], "hidden_states.1": lost})
+    assert re.search("layer 0 +1 unexplained +∞ +residual2", report(run, tmp_path / "port.npz"))
+    found = json.loads(report(run, tmp_path / "port.npz", "--reveal", "-f", "json"))
+    assert [step["max_error"] for step in found["steps"]] == [0.0, None]
 
 
 @pytest.fixture

@@ -163,6 +163,9 @@ def test_files_of_every_kind(tmp_path: Path) -> None:
         ["name", "verdict", "max_error", "relative", "cosine", "share", "at"]
     ] * 2
     assert run("compare", tmp_path / "a.npz", tmp_path / "none.npz").exit_code == 2
+    np.savez(tmp_path / "turns.npz", w=np.ones((3, 4)) + 1j)
+    done = run("compare", tmp_path / "turns.npz", tmp_path / "turns.npz")
+    assert (done.exit_code, "turns.npz#w holds complex128 entries" in done.stderr) == (2, True)
     assert run("compare", tmp_path, tmp_path).exit_code == 2
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from checkpoints import IDS, MODELS, NAMES, computed, reference, rewritten
+from checkpoints import IDS, MODELS, NAMES, computed, reference, rewritten, tensors_of
 
 import attncalc as ac
 from attncalc.calculations.attention_options import DEFAULTS
@@ -463,6 +463,8 @@ def rows(*kept: slice) -> Any:
         ("mamba", "x_proj", rows(slice(2), slice(5, 8), slice(2, 5)), REMEMBERED, "ssm-b-c-swapped"),
         ("mamba", "dt_proj.bias", np.zeros_like, REMEMBERED, "bias-missing"),
         ("mamba", "conv1d.bias", np.zeros_like, REMEMBERED, "bias-missing"),
+        ("mamba", "A_log", np.zeros_like, REMEMBERED, "ssm-a-ignored"),
+        ("mamba", "A_log", lambda value: np.log([[1, 2, 3]] * len(value)), REMEMBERED, "ssm-a-not-loaded"),
         ("mamba", "mixer.D", np.zeros_like, REMEMBERED, "ssm-no-skip"),
         ("mamba", "conv1d.weight", lambda value: value[..., ::-1], REMEMBERED, "conv-flipped"),
         ("gpt2", "c_attn", lambda value: of_each_head(value.T).T, SCORES, "fused-qkv-order"),
@@ -505,6 +507,35 @@ def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
     shown = {key: ported[key].astype(np.float16) for key in ported if key.endswith(SHOWN)}
     marked = t.check(shown)
     assert (marked.first_wrong, marked[SCORES].mistake) == (SCORES, "norm-no-upcast")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "gpt2"])
+@pytest.mark.parametrize("mistake", ["mask-plus-inf", "att-linear-norm"])
+def test_a_mistake_that_leaves_no_numbers_is_named(model: str, mistake: str) -> None:
+    key = marker_of(model).key
+    wrong = next(solution for solution in key.wrong if solution.mistakes[0].id == mistake)
+    dump = {theirs: key.value(key.names.find(theirs), wrong) for theirs in returned(computed(model))}
+    assert np.isnan(dump["logits"]).any()
+    marked = marker_of(model).mark(from_python(dump))
+    assert [step.mistake or step.verdict for step in marked.steps] == ["right", mistake, *["follows"] * 4]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_what_is_no_number_goes_on(dtype: str) -> None:
+    t, at = computed("llama"), ("layer 0/attention", "weights")
+    lost = t[SCORES].copy()
+    lost[1, 3, 0] = np.nan
+    steps, names = continued(t, {at: lost}), marker_of("llama").key.names
+    dump = {theirs: steps["/".join(filter(None, names.find(theirs)))].astype(dtype) for theirs in returned(t)}
+    marked = marker_of("llama").mark(from_python(dump))
+    assert [step.verdict for step in marked.steps] == ["right", "unexplained", *["follows"] * 4]
+    assert marked[SCORES].hint == "an entry is not a finite number"
+    assert marked[SCORES].max_error == np.inf
+    nothing = marker_of("llama").mark(from_python({name: value * np.nan for name, value in dump.items()}))
+    assert nothing.steps[0].hint == "an entry is not a finite number"
+    assert {step.verdict for step in nothing.steps} <= {"unexplained", "follows"}
 
 
 @pytest.mark.thorough
@@ -614,6 +645,64 @@ def test_modules_are_known_by_their_names() -> None:
     assert marked
     assert len(marked.steps) == len(hooked) - 1
     assert "act_fn" in marked.notes[0]
+
+
+FUSED = {
+    "gpt2": {"transformer.h.1.attn.c_attn": "attention/q attention/k attention/v"},
+    "bloom": {"transformer.h.1.self_attention.query_key_value": "attention/q attention/k attention/v"},
+    "falcon": {"transformer.h.1.self_attention.query_key_value": "attention/q attention/k attention/v"},
+    "gpt_neox": {"gpt_neox.layers.1.attention.query_key_value": "attention/q attention/k attention/v"},
+    "mpt": {"transformer.blocks.1.attn.Wqkv": "attention/q attention/k attention/v"},
+    "phi3": {
+        "model.layers.1.self_attn.qkv_proj": "attention/q attention/k attention/v",
+        "model.layers.1.mlp.gate_up_proj": "feed-forward/hidden feed-forward/linear",
+    },
+    "modernbert": {
+        "model.layers.1.attn.Wqkv": "attention/q attention/k attention/v",
+        "model.layers.1.mlp.Wi": "feed-forward/hidden feed-forward/linear",
+    },
+    "mamba": {
+        "backbone.layers.1.mixer.in_proj": "ssm/inner ssm/gate",
+        "backbone.layers.1.mixer.x_proj": "ssm/narrow ssm/b ssm/c",
+    },
+    "deepseek_v2": {
+        "model.layers.1.self_attn.q_proj": "attention/q",
+        "model.layers.1.self_attn.kv_a_proj_with_mqa": "attention/latent attention/k_rope",
+    },
+    "deepseek_v3": {
+        "model.layers.1.self_attn.q_b_proj": "attention/q",
+        "model.layers.1.self_attn.kv_a_proj_with_mqa": "attention/latent attention/k_rope",
+    },
+}
+"""What modules give whose matrices are those of several of ours."""
+READS = {"x_proj": "ssm/x", "q_b_proj": "attention/q-norm/output"}
+"""What a module reads that does not stand at the beginning of its part of a layer."""
+
+
+@pytest.mark.spread(4)
+@pytest.mark.parametrize("model", FUSED)
+def test_what_a_module_gives_for_several_is_cut_into_its_steps(model: str) -> None:
+    t, tensors = computed(model), tensors_of(model)
+    for module, inner in FUSED[model].items():
+        keys = [f"layer 1/{key}" for key in inner.split()]
+        second = "feed-forward" in inner and "layer 1/norm2/output" in t
+        read = t[f"layer 1/{READS.get(module.rpartition('.')[2], f'norm{1 + second}/output')}"]
+        matrix = tensors[f"{module}.weight"]
+        given = read @ (matrix if model == "gpt2" else matrix.T) + tensors.get(f"{module}.bias", 0)
+        marked = marker_of(model).mark(from_python({module: given[None]}))
+        assert marked
+        assert [step.name for step in marked.steps] == keys
+        with pytest.raises(InputError, match=f"side by side in rows of {given.shape[-1]}"):
+            marker_of(model).mark(from_python({module: given[None, :, 1:]}))
+
+
+@pytest.mark.thorough
+def test_the_order_of_what_a_module_gives_for_several_is_told() -> None:
+    tensors, read = tensors_of("gpt2"), computed("gpt2")["layer 1/norm1/output"]
+    module = "transformer.h.1.attn.c_attn"
+    given = read @ of_each_head(tensors[f"{module}.weight"].T).T + of_each_head(tensors[f"{module}.bias"])
+    marked = marker_of("gpt2").mark(from_python({module: given[None]}))
+    assert {step.mistake for step in marked.steps} == {"fused-qkv-order"}
 
 
 def test_modules_of_a_decoder_are_known_by_their_names() -> None:

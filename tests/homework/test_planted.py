@@ -285,7 +285,8 @@ CATALOGUE = """
     mla-scale-dk mla-no-position mla-latent-norm-missing mla-bytes-all-heads mla-bytes-latent-alone
     linear-attention-not-divided linear-attention-own-key linear-attention-all-keys linear-attention-sum-without-query
     linear-attention-no-state linear-attention-no-feature linear-attention-elu-alone
-    ssm-zoh-for-euler ssm-euler-for-zoh ssm-a-log-positive ssm-a-log-twice ssm-a-log-as-a ssm-no-softplus ssm-input-late
+    ssm-zoh-for-euler ssm-euler-for-zoh ssm-a-log-positive ssm-a-ignored ssm-a-not-loaded ssm-a-log-twice ssm-a-log-as-a
+    ssm-no-softplus ssm-input-late
     ssm-read-before ssm-no-state ssm-no-decay ssm-decay-linear ssm-added-without-delta ssm-no-skip
     gate-missing gate-plus-one-missing gate-not-clamped gelu-exact-for-tanh block-not-parallel residual-scale-missing
 

@@ -175,7 +175,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"config": {"num_attention_heads": LEFT_OUT}},
         "config.json has no num_attention_heads",
     ),
-    "heads in words": ({"config": {"num_attention_heads": "two"}}, "num_attention_heads = two is not a number"),
+    "heads in words": ({"config": {"num_attention_heads": "two"}}, 'num_attention_heads = "two" is not a number'),
+    "biases that are asked for and are not there": (
+        {"config": {"attention_bias": True}},
+        '"model.layers.0.self_attn.q_proj.bias", "model.layers.1.self_attn.q_proj.bias" are missing',
+    ),
+    "two words on the rotation": (
+        {"config": {"rope_scaling": {"type": "linear", "factor": 2.0}}},
+        'rope_type of rope_scaling is "linear", and of rope_parameters "default"',
+    ),
     "a list for a number": ({"config": {"rms_norm_eps": [1e-5]}}, "rms_norm_eps = [1e-05] is not a number"),
     "a rotation in words": ({"config": {"rope_parameters": "linear"}}, "rope_parameters = linear is not an object"),
     "a scaling in a list": ({"config": {"rope_scaling": [1]}}, "rope_scaling = [1] is not an object"),

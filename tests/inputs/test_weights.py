@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import MODELS, computed
 from operands import stored
 
 import attncalc as ac
@@ -214,6 +216,29 @@ def test_buffers_called_bias_are_no_operands(folder: Path) -> None:
     found = called("multihead", "m.safetensors#h.attn")
     assert "bias" not in found.inputs
     assert '"h.attn.bias" is not used' in found.notes[1]
+
+
+BLOCKS = ("gemma2", "gemma3", "llama", "olmo2", "qwen3")
+"""Checkpoints whose layers are blocks with the options of the model, but for the base of turns of some layers."""
+
+
+@pytest.mark.parametrize("model", BLOCKS)
+def test_norms_before_and_behind_each_part_are_told_apart(model: str) -> None:
+    t = computed(model)
+    own: dict[str, Any] = {k: v for k, v in t.options.items() if k in signature(ac.decoder_only).parameters}
+    own |= {"rope_base": t.options["local_rope_base"]} if t.options.get("local_rope_base") else {}
+    block = ac.decoder_only(t["embedding/output"], weights=f"{MODELS / model}#model.layers.0", **own)
+    assert np.allclose(block.result, t["layer 0/residual2"], rtol=1e-12)
+    assert not any("not used" in note for note in block.notes)
+
+
+def test_a_prefix_that_nothing_lies_below_is_told(folder: Path) -> None:
+    stored(folder / "m.safetensors", {f"transformer.h.0.{name}": value for name, value in GPT2.items()})
+    for prefix, hint in {"h.0": "m.safetensors#transformer.h.0", "transformer.h.1": "transformer.h.0"}.items():
+        with pytest.raises(AttncalcError) as caught:
+            called("multihead", f"m.safetensors#{prefix}")
+        assert caught.value.message == f'm.safetensors holds nothing below "{prefix}"'
+        assert hint in caught.value.hint
 
 
 FAULTS: dict[str, tuple[Mapping[str, Array], dict[str, int], str]] = {

@@ -927,6 +927,8 @@ PHRASES: dict[str, Any] = {
     ),
     "the token does not fade while it lasts": lambda p: written(p, p["durations"]),
     "A above 0": "rates = −right",
+    "A = −1 throughout": lambda p: -np.ones_like(p.right),
+    "A = −1, −2, … along the state, as before any training": lambda p: -np.cumsum(np.ones_like(p.right), -1),
     "A = −e^a of what is A already": lambda p: np.exp(-p["delta"][..., None] * np.exp(p["A"])),
     "the logarithm taken for A itself": lambda p: faded(p, p["durations"], p["A"]),
     "δ as the layer left it, without softplus": lambda p: faded(p, p["delta"], p["rates"]),

@@ -123,6 +123,19 @@ def is_filled(value: Array, expected: Array) -> bool:
     return not np.isfinite(one) or one == 0 or not (expected == expected.flat[0]).all()
 
 
+def is_lost(answer: Answer, value: Array) -> bool:
+    """Whether an entry is not finite that should be."""
+    if answer.shape != value.shape:
+        return False
+    return bool((~np.isfinite(answer.value) & answer.answered & np.isfinite(value)).any())
+
+
+def is_as_lost(answer: Answer, value: Array) -> bool:
+    """Whether an answer is a value that is NaN somewhere: NaN just there, and right elsewhere."""
+    lost = np.isnan(answer.value) & np.isnan(value)
+    return bool(lost.any() and (fits(answer, value) | lost).all())
+
+
 def largest(value: Array) -> float:
     """The size of the largest finite entry, 0 where there is none."""
     return float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))

@@ -210,11 +210,12 @@ def _sizes(value: Array) -> Array:
 
 
 def _gaps(answer: Answer, value: Array, sizes: Array) -> Array:
-    """How far the entries lie apart, relative to their rows; ∞ where one is finite and the other is not."""
+    """How far the entries lie apart, relative to their rows; ∞ where one is finite, or NaN, and the other is not."""
     with np.errstate(all="ignore"):
         gap = (answer.value - value) / sizes
     masked = np.isneginf(value) & (answer.value <= AS_MINUS_INFINITY)
-    gap = np.where(masked | (answer.value == value) | ~answer.answered, 0.0, gap)
+    same = (answer.value == value) | (np.isnan(answer.value) & np.isnan(value))
+    gap = np.where(masked | same | ~answer.answered, 0.0, gap)
     return np.where(np.isnan(gap), np.inf, gap)
 
 

@@ -22,6 +22,7 @@ from attncalc.homework.diagnosis.comparing import (
     fits,
     fitting,
     is_by_rule,
+    is_lost,
     largest,
     nearly,
     odds,
@@ -74,7 +75,7 @@ def explanations(
     if dumped:
         for base in question.bases:
             yield nearest_to(key, question, singles, base, beside)
-        if as_written:
+        if as_written or is_lost(question.answer, question.expected):
             return
         yield _heads_permuted(key, question)
         somewhere = _in_some_places(key, question, singles)
@@ -89,7 +90,7 @@ def explanations(
     if question.by_hand:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
-    if question.answer.value.size <= BY_HAND:
+    if question.answer.value.size <= BY_HAND and not is_lost(question.answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
         for close in (fits, nearly):
             for base in question.bases:
@@ -99,7 +100,8 @@ def explanations(
 def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:
     """Two mistakes at once that would explain a dump, where they are few enough to be tried, and it is noticeable."""
     answer = question.answer
-    if answer.dumped and key.is_small(question.step) and stands_out(answer, question.expected):
+    small = answer.dumped and key.is_small(question.step)
+    if small and not is_lost(answer, question.expected) and stands_out(answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
         for base in question.bases:
             yield nearest_to(key, question, pairs, base)

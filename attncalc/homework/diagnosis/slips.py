@@ -135,13 +135,15 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
     """Whether an answer is finite just where nothing behind it passes what float16 holds, and is right there."""
     node, answer = key.nodes[question.step], question.answer
+    beyond = []
 
     def held(value: Array) -> Array:
+        beyond.append(bool((np.isfinite(value) & (np.abs(value) > LARGEST_HALF)).any()))
         return np.where(np.abs(value) > LARGEST_HALF, np.copysign(np.inf, value), value)
 
     base = key.solutions.usable(base, node)
     found = evaluate([node], key.solutions.operands, given=base, after_step=held, keep=lambda _: False)[node]
-    if found.shape != answer.shape or not found.ndim:
+    if found.shape != answer.shape or not found.ndim or not any(beyond):
         return False
     in_lost_row = np.isnan(answer.value) & ~np.isfinite(found).all(axis=-1, keepdims=True)
     return bool((fits(answer, found) | in_lost_row).all())

@@ -20,7 +20,9 @@ from attncalc.homework.diagnosis.comparing import (
     comes_out,
     fits,
     fitting,
+    is_as_lost,
     is_filled,
+    is_lost,
     is_right,
     largest,
     largest_error,
@@ -158,6 +160,9 @@ OF_FLOAT32 = 6
 """So many decimals a machine prints, of numbers that may be off by float32's noise; hands write fewer."""
 
 
+_NOT_FINITE = "an entry is not a {} number"
+
+
 def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> Finding:
     """Nothing explains an answer: what stands in the way, as far as one sees.
 
@@ -170,6 +175,7 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
     """An answer is wrong, and not everything was tried that may be behind it."""
     hint = f"diagnosis stopped after {seconds:g} s: a known mistake may be behind this"
+    hint = f"{_NOT_FINITE.format('finite')}; {hint}" if is_lost(answer, expected) else hint
     return Finding(UNEXPLAINED, hint=f"{hint}{_how_far(answer, expected)}", stopped=True)
 
 
@@ -184,7 +190,7 @@ def _how_far(answer: Answer, expected: Array) -> str:
 def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
     if not np.isfinite(answer.value[answer.answered]).all() and np.isfinite(expected).all():
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
-        return f"an entry is not a {'real' if complex_ else 'finite'} number"
+        return _NOT_FINITE.format("real" if complex_ else "finite")
     size = largest(expected)
     precise = answer.stored == "float64" if answer.dumped else answer.used >= OF_FLOAT32 and not answer.stored
     noise = precise and (largest_error(answer, expected) or 0) <= NOISE["float32"] * size
@@ -354,7 +360,11 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
         return None
     follows = key.value(step, own=own)
     for value in (follows, *_following(key, question, made)):
-        if value is None or value.shape != answer.shape or says_nothing(value, expected):
+        if value is None or value.shape != answer.shape:
+            continue
+        if is_as_lost(answer, value):
+            return CARRIED
+        if says_nothing(value, expected):
             continue
         if is_right(answer, value) or (answer.enough.any() and nearly(answer, value).all()):
             return CARRIED

@@ -19,6 +19,7 @@ from attncalc.homework.diagnosis.comparing import (
     LEFT_OVER,
     fits,
     is_filled,
+    is_lost,
     largest_error,
     nearly,
     times_allowed,
@@ -195,6 +196,7 @@ class _Sheet:
         self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
         self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
+        self.of_machine = any(answer.dumped for answer in answers.values())  # what is NaN is so in what comes after it
         self.rounded = ""  # the narrow type of arrays so far, which what comes after them has the noise of
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
@@ -257,7 +259,8 @@ class _Sheet:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
         given = whole.answered
-        if not np.isnan(whole.value[given]).any() and not void:  # nothing follows from a step that is filled up
+        told = self.of_machine or not np.isnan(whole.value[given]).any()
+        if told and not void:  # nothing follows from a step that is filled up
             own = whole.value if given.all() else np.where(given, whole.value, self._following(question))
             self.own[step] = from_parts(own) if step in self.key.complex else own
             self.answers[step] = laid
@@ -305,6 +308,7 @@ class _Sheet:
             self._sound(question)
             or carried(self.key, question, self.answers, self.made)
             or self._filled(question)
+            or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
@@ -325,6 +329,8 @@ class _Sheet:
     def _filled(self, question: Question) -> Finding | None:
         """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
         answer = question.answer
+        if np.isnan(answer.value).all():
+            return unexplained(answer, question.expected)
         if not is_filled(answer.value, question.expected):
             return None
         found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
@@ -537,10 +543,9 @@ class Marker:
             passed = []
         elif passed:
             notes = (*notes, f"{listed([quoted(name) for name in passed], 6)}: no step of ours, passed over")
-        for name, answer in sheet.steps.items():
-            if name in passed:
-                continue
-            key = self.key.names.find(name)
+        told = ((name, answer) for name, answer in sheet.steps.items() if name not in passed)
+        each = ((name, *found) for name, answer in told for found in self.key.names.given_by(name, answer))
+        for name, key, answer in each:
             if key in asked and self.key.names.of_modules:  # a module's output is returned by the model as well
                 notes = (*notes, f"{quoted(name)}: a step that is told above, passed over")
                 continue
@@ -586,7 +591,7 @@ class Marker:
             given=_as_json(answer) if answer.value.size <= MOST_SHOWN else None,
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
-            max_error=None if laid is None else largest_error(laid, expected),
+            max_error=None if laid is None else math.inf if is_lost(laid, expected) else largest_error(laid, expected),
             score=weight * earned(finding.verdict, share, self.policy, answered),
             out_of=weight * self.policy.full,
             asked=wanted,

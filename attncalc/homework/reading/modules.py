@@ -1,15 +1,21 @@
 """Steps of a model by the names of others: of its modules, whose outputs were hooked, and of what it returns.
 
 Which module is which is told by where its weights are stored: `model.layers.3.self_attn.q_proj.weight` is our
-`layer 3/attention/wq`, so that what this module gives is the step `layer 3/attention/q`.
+`layer 3/attention/wq`, so that what this module gives is the step `layer 3/attention/q`. What one module gives whose
+weights are those of several, as GPT-2's `c_attn`, is each of their steps at some places of its last axis.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from os.path import commonpath
+from typing import Any
 
+import numpy as np
+
+from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.record.trace import Given
 
@@ -23,6 +29,17 @@ GIVES = {
     f"{CROSS}/wk": f"{CROSS}/k",
     f"{CROSS}/wv": f"{CROSS}/v",
     f"{CROSS}/wo": f"{CROSS}/output",
+    "attention/wdq": "attention/q_latent",
+    "attention/q_gamma": "attention/q-norm/output",
+    "attention/wuq": "attention/q",
+    "attention/wdkv": "attention/latent",
+    "attention/wkr": "attention/k_rope",
+    "attention/kv_gamma": "attention/kv-norm/output",
+    "ssm/wx": "ssm/inner",
+    "ssm/wz": "ssm/gate",
+    "ssm/wr": "ssm/narrow",
+    "ssm/wb": "ssm/b",
+    "ssm/wc": "ssm/c",
     "ssm/wdt": "ssm/delta",
     "ssm/wo": "ssm/output",
     "feed-forward/w1": "feed-forward/hidden",
@@ -63,13 +80,76 @@ def _plain(name: str) -> str:
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
-def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Callable[[str], StepKey | None]:
-    """A name that hooks and outputs have in frameworks → our step, where there is one of it."""
-    stored = {path: given.source.rpartition("#")[2] for path, given in inputs.items() if given.is_stored}
+class Fused(NamedTuple):
+    """What a module gives that does the work of several: steps, each at some places of an axis of so many."""
+
+    size: int
+    steps: Mapping[StepKey, Array]
+
+
+class Modules(NamedTuple):
+    """What modules give, and what models return, by their plain names."""
+
+    whole: Mapping[str, StepKey]
+    fused: Mapping[str, Fused]
+
+    def step(self, name: str) -> StepKey | None:
+        """The step of a name that hooks and outputs have in frameworks, where there is one of it."""
+        return self.whole.get(_plain(name))
+
+    def parts(self, name: str) -> Fused | None:
+        """The steps that one array of that name is, side by side."""
+        return None if _plain(name) in self.whole else self.fused.get(_plain(name))
+
+
+def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Modules:
+    """What the modules of a checkpoint give, whose operands these are."""
+    given = {path: given for path, given in inputs.items() if given.is_stored}
+    stored = {path: each.source.rpartition("#")[2] for path, each in given.items()}
     order = {key: place for place, key in enumerate(steps)}
     named = [(name, key) for name, key in _named(stored, order) if key in order]
     known = {_plain(_in_code(name)): key for name, key in named} | {_plain(name): key for name, key in named}
-    return lambda name: known.get(_plain(name))
+    widths = {path: each.value.shape[-1] for path, each in given.items() if each.value.ndim == 2}
+    return Modules(known, dict(_fused(stored, widths, order)))
+
+
+_CUT = re.compile(
+    r"(.*)\.weight(?=\[:|.*\.T\Z)\[(?:(?::, )?(\d+):(\d+)( of each head)?|([qkv]) of (\d+) heads?)\](?:\.T)?"
+)
+"""A part of what a matrix gives, as the source of an operand tells it."""
+
+
+def _fused(
+    stored: Mapping[str, str], widths: Mapping[str, int], order: Collection[StepKey]
+) -> Iterator[tuple[str, Fused]]:
+    modules: dict[str, dict[str, Any]] = {}
+    for path, name in stored.items():
+        if path in widths and (cut := _CUT.fullmatch(name)):
+            modules.setdefault(cut[1], {})[path] = cut
+    for module, cuts in modules.items():
+        size = sum(widths[path] for path in cuts)
+        steps = {}
+        for path, cut in cuts.items():
+            layer, inner = _parted(path)
+            key = _key(layer, _gives(inner))
+            if key in order:
+                steps[key] = _places(cut, size, [widths[each] for each in cuts], widths[path])
+        if steps:
+            yield _plain(module), Fused(size, steps)
+
+
+def _places(cut: Any, size: int, widths: list[int], width: int) -> Array:
+    """Where on its last axis a module gives what a part of its matrix makes."""
+    begin, end, of_each, which, heads = cut.groups()[1:]
+    if which:  # those of a group of heads lie together, then their key, then their value
+        wide = max(widths) // int(heads)
+        groups = min(widths) // wide
+        parts = np.arange(size).reshape(groups, int(heads) // groups + 2, wide)
+        return parts[:, {"q": slice(-2), "k": slice(-2, -1), "v": slice(-1, None)}[which]].reshape(-1)
+    if of_each:
+        rows = np.arange(size).reshape(width // (int(end) - int(begin)), -1)
+        return rows[:, int(begin) : int(end)].reshape(-1)
+    return np.arange(int(begin), int(end))
 
 
 def _in_code(name: str) -> str:

@@ -6,16 +6,17 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import prod
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, listed, near, quoted, visible
+from attncalc.common.errors import InputError, listed, near, quoted, shape_text, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import FORMATS, NamedTuple, TooLongError, alarm
 from attncalc.declare.mistake import StepKey
@@ -36,6 +37,9 @@ from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
 from attncalc.record.trace import Given
+
+if TYPE_CHECKING:
+    from attncalc.homework.reading.modules import Modules
 
 # A sheet, which may be a stranger's, has limits: so many bytes, so much time to be read, and no more of either.
 #
@@ -85,14 +89,14 @@ class StepNames:
         shapes: Mapping[StepKey, tuple[int, ...]],
         shown: Sequence[StepKey],
         result: StepKey,
-        modules: Callable[[str], StepKey | None] | None = None,
+        modules: Modules | None = None,
     ) -> None:
         self.problem = problem  # what it is called
         self._shapes = shapes
         self._by_name = {spelled(step): step for step in shapes}
         self._shown = [spelled(step) for step in shown]
         self._result = result
-        self.of_modules = modules  # by the names that frameworks give to what gives them
+        self.of_modules = modules  # what they are called by frameworks
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
@@ -111,7 +115,7 @@ class StepNames:
             return [self._by_name[name]]
         if name in ("", "result"):
             return [self._result]
-        given = self.of_modules(name) if self.of_modules else None
+        given = self.of_modules.step(name) if self.of_modules else None
         if given is not None:
             return [given]
         by_name = self._by_name.items()
@@ -119,7 +123,20 @@ class StepNames:
 
     def is_passed_over(self, name: str) -> bool:
         """Whether a name may be that of a module whose output no step is."""
-        return self.of_modules is not None and not self.meant(name)
+        return self.of_modules is not None and not self.meant(name) and not self.of_modules.parts(name)
+
+    def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
+        """The step that an array of that name is of, or those that it holds side by side, each with its part."""
+        fused = self.of_modules.parts(name) if self.of_modules and not self.meant(name) else None
+        if fused is None:
+            yield self.find(name), answer
+            return
+        if answer.shape[-1:] != (fused.size,):
+            held = " and ".join(map(spelled, fused.steps))
+            fact = f"{quoted(name)} is {shape_text(answer.shape)}, but {held} lie side by side in rows of {fused.size}"
+            raise InputError(fact)
+        for step, places in fused.steps.items():
+            yield step, answer.laid(partial(np.take, indices=places, axis=-1))
 
     @property
     def order(self) -> Iterator[StepKey]:
