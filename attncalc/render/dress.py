@@ -47,7 +47,7 @@ STYLE = """
 .attncalc .operands > div { max-width: 100%; }
 .attncalc .stack { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; position: relative; }
 .attncalc summary { cursor: pointer; list-style-position: outside; }
-.attncalc summary h2, .attncalc summary h3 { display: inline-block; }
+.attncalc summary :is(h2, h3, .sizes) { display: inline; }
 .attncalc summary:has(h2) { border-bottom: 1px solid var(--line); margin: 2rem 0 1rem; padding-bottom: .3rem; }
 .attncalc summary h2 { margin: 0; padding: 0; border: 0; }
 .attncalc figure { margin: .6rem 0 0; min-width: 0; }
@@ -156,8 +156,8 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc .contents summary { list-style-position: inside; }
 .attncalc .contents details[open] { flex-basis: 100%; }
 .attncalc .contents ol ol { margin: .2rem 0 .5rem 1.2rem; }
-.attncalc .link { display: inline-block; margin-left: .5rem; text-decoration: none; opacity: .45; }
-.attncalc .link::before { content: "#"; }
+.attncalc .link { text-decoration: none; opacity: .45; }
+.attncalc .link::before { content: "\\00a0\\00a0#"; /* never alone on a line */ }
 .attncalc .link:hover, .attncalc .link:focus { opacity: 1; }
 .attncalc :target { scroll-margin-top: 1rem; }
 .attncalc td:target { outline: 3px solid var(--accent); }
@@ -217,7 +217,6 @@ main.attncalc { --ground: var(--paper); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc summary { list-style-position: inside; }
-  .attncalc summary :is(h2, h3) { display: inline; }
   .attncalc .result { padding: .1rem .6rem 1rem; }
   .attncalc th, .attncalc td, .attncalc caption { padding-left: .45rem; padding-right: .45rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }

@@ -225,7 +225,7 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
     elif isinstance(block, Rows):
         yield _rows(block)
     elif isinstance(block, Arithmetic):
-        yield element("ul", "".join(element("li", text(line.text)) for line in block.lines), "worked")
+        yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in block.lines), "worked")
     elif isinstance(block, Points):
         yield element("ul", "".join(element("li", _point(point, is_named=bool(block.room))) for point in block.points))
     elif isinstance(block, Table):

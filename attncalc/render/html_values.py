@@ -33,7 +33,9 @@ WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard t
 DEEPEST = 9  # the number of the deepest shade
 WIDTHS = range(50, 101, 10)  # of tables on paper, in the size of their type
 LABEL, DIGITS, STREAMED = 16, 4, 9  # letters of the heading of a row, and of an entry that is not written yet
-WHOLE_NUMBER = r"−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
+PLACE = r"\[(?:&[lg]t;|[^][; ])* (?:&[lg]t;|[^][;]){1,30}\]"
+COMPARED = r"\([^][(),]{1,30} (?:[=≤≥≠]|&[lg]t;) [^][(),]{1,30}\)"
+WHOLE_NUMBER = rf"{PLACE}|{COMPARED}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
 WHOLE = 1e-5  # so little may a row of shares be off 1
 
 
@@ -73,12 +75,12 @@ def text(words: str) -> str:
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05 or −(-2, or before the power of |-3|²."""
+    """Arithmetic, in which no line ends within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|²."""
     return kept_whole(text(words))
 
 
 def kept_whole(written: str) -> str:
-    """Text that is written already, in which no line ends within a number."""
+    """Text that is written already, in which no line ends within a number or a comparison."""
     return re.sub(WHOLE_NUMBER, lambda number: element("span", number[0], "whole"), written)
 
 
@@ -124,7 +126,7 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
         return
     if not table.shape:
         *links, value = lines[0].links if lines else (number(table, layout.view),)
-        worked = element("span", text("".join(f"{link} = " for link in links)), "chain") if links else ""
+        worked = element("span", whole_numbers("".join(f"{link} = " for link in links)), "chain") if links else ""
         yield single(table, text(f"{table.name} = ") + worked, "strong", value, layout)
         return
     if lines:

@@ -519,9 +519,14 @@ def _links(formula: Formula, name: str) -> Iterator[str]:
 
 GLUE = "\xa0"
 """A blank at which no line is broken."""
-WORD = rf"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?[\S{GLUE}]+\s*|\s+"  # a formula is broken before its sign; a Σ keeps its sum
+THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
+PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
+SIGN = rf"[-+−≈/⊙→]|->|{THAN}|else|and|or|where(?: \w+ {THAN})?"  # a formula is broken before it
+WORD = rf"(?:(?:{SIGN}) )?(?:\S*Σ\w* )?(?:{PLACE}|[\S{GLUE}])+\s*|\s+"  # a Σ keeps its sum
 FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
-PIECE = r"[^×·,()|#]*[×·,()|#][×·,()|#²ᵀ]*|[^×·,()|#]+"  # a word's pieces: no number is broken
+END = rf"(?!{PLACE})[×·,()|#](?:(?!{PLACE})[×·,()|#²ᵀ])*"
+PIECE = rf"(?:{PLACE}|(?!{PLACE})[^×·,()|#])*{END}|(?:{PLACE}|[^×·,()|#])+"  # of a word: no number is broken
+BIT = rf"(?:(?:{SIGN}) )?\S+\s*|\s+"  # of a piece that is too long for a line
 
 
 class Chain:
@@ -600,7 +605,9 @@ def _pieces(text: str, room: int) -> Iterator[str]:
             yield word
             continue
         for piece in re.findall(PIECE, word):
-            yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
+            parts = [piece] if cell_len(piece.rstrip()) <= room else re.findall(BIT, piece)
+            for part in parts:
+                yield from [part] if cell_len(part.rstrip()) <= room else chop_cells(part, room)
 
 
 def _torn(text: str, room: int) -> bool:

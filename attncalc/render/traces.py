@@ -193,8 +193,11 @@ class _Line:
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
 WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
 LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
-LONGEST_WORKED = {None: 600, 4: 240, 3: 240, 2: 240, 1: 240}
-"""Characters of the arithmetic that stands for a step's, by its depth: of a longer line one is told parts' values."""
+ROW = 76  # characters of arithmetic in a row of a page of 80 columns
+LONGEST_WORKED = 3 * ROW
+"""Characters of the arithmetic that stands for a step's; each line of several has a row less."""
+DEPTHS = (None, 4, 3, 2, 1)
+"""How deep arithmetic is told: of what is too long one is told the values of parts, of larger and larger ones."""
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
@@ -663,7 +666,7 @@ def _findings(step: Step, trace: Trace) -> Iterator[Note]:
         line = written(solver.arithmetic(trace, step, first))
         more = f" and {len(others)} more go" if others else " goes"
         goes = f"{Line(step.name, first, '', ()).place}{more} by what rounding left of a 0"
-        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED[None] else goes, "finding")
+        yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED else goes, "finding")
 
 
 def lessons(trace: Trace) -> Iterator[Part]:
@@ -761,7 +764,9 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
     if len(shape) < 2 and prod(shape) <= MOST:
         places = list(np.ndindex(*shape))
         if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
-            return [_line(step, at, shown, trace, view) for at in places]
+            most = LONGEST_WORKED if len(places) == 1 else LONGEST_WORKED - ROW
+            if lines := _in_few_rows(step, places, shown, trace, view, most):
+                return lines
     if view.detail == "brief":
         return []
     if view.detail == "full" and shape and prod(shape) <= MOST_WRITTEN:
@@ -770,10 +775,17 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
     if at is None:
         return []
     followed |= dict(zip(step.axes, at, strict=True))
-    for deepest, most in LONGEST_WORKED.items():
-        line = _line(step, at, shown, trace, view, deepest)
-        if len(line.arithmetic) <= most:
-            return [line] if line.arithmetic else []
+    return [line for line in _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED) if line.arithmetic]
+
+
+def _in_few_rows(
+    step: Step, places: list[tuple[int, ...]], shown: Table, trace: Trace, view: View, most: int
+) -> list[Line]:
+    """Entries and how they come about, each in at most so many characters; nothing where that is never enough."""
+    for deepest in DEPTHS:
+        lines = [_line(step, at, shown, trace, view, deepest) for at in places]
+        if all(len(line.arithmetic) <= most for line in lines):
+            return lines
     return []
 
 

@@ -319,6 +319,21 @@ def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
     assert found["stops"] == 3
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["optimizer-adamw", "beam"])
+def test_on_a_phone_the_link_to_a_part_is_never_alone_on_a_line(look: Look, name: str) -> None:
+    test = """
+    const behind = page.createRange();
+    return of("summary .link").filter(link => {
+      behind.selectNodeContents(link.previousSibling);
+      return link.getBoundingClientRect().top > [...behind.getClientRects()].pop().bottom - 3;
+    }).map(link => link.parentElement.textContent);
+    """
+    problem = posed(name)
+    trace = solve(problem._replace(backward=Backward()) if name == "optimizer-adamw" else problem)
+    assert look(framed({name: page_in("html", trace)}, test, 375)).found == {name: []}
+
+
 def cut_on_paper(look: Look, pages: dict[str, str]) -> dict[str, list[str]]:
     """What the edge of A4 would cut, by the pages on which it is: as wide as that, with the style of paper."""
     test = """

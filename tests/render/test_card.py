@@ -42,7 +42,7 @@ def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
     text = page(known, format, View())
     if format == "html":
         text = re.sub("</su[bp]>", "", text.replace("<sub>", "_").replace("<sup>", "^"))
-        text = re.sub('<span class="option">(.*?)</span>', r"\1", text)
+        text = re.sub('<span class="(?:option|whole)">(.*?)</span>', r"\1", text)
     shown = " ".join((text.replace("\\", "") if format == "markdown" else text).split())
     helps = [*(line.help for line in known.operands), *known.laws, known.summary]
     wanted = [SPELLED[format](words) for words in (*helps, *(line.flag for line in known.options))]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 from rich.text import Text
+from solved import page_in
+from test_samples import PROBLEMS, posed
 
+from attncalc.common.errors import AttncalcError
+from attncalc.render import View
 from attncalc.render.terminal import Chain, broken
+from attncalc.solve.problem import Backward
+from attncalc.solve.solver import solve
 
 FORMULAS = {
     "outside brackets rather than within": (
@@ -25,6 +33,9 @@ FORMULAS = {
         28,
         ["[a[n=2] / b[n=2];", "a[n=3] / b[n=3]]"],
     ),
+    "outside what decides": ("2×[0.5 < 2]×0.56631 + b", 16, ["2×[0.5 < 2]×", "0.56631 + b"]),
+    "before what holds elsewhere": ("a where b < 1, else 0", 20, ["a where b < 1,", "else 0"]),
+    "before a condition": ("∂L/∂masked where j ≤ i, else 0", 20, ["∂L/∂masked", "where j ≤ i, else 0"]),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
 }
 
@@ -42,3 +53,19 @@ def test_a_name_that_would_be_torn_gets_a_line_of_its_own() -> None:
         "      / (2·standard_deviation)",
         "    = [1] / (2·[1])",
     ]
+
+
+WHOLE = r"\[[^][;]*\]|\([^][(),]* [<≤=≥>≠] [^][(),]*\)"
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_line_ends_within_a_place_or_a_comparison(name: str, backward: bool, width: int) -> None:
+    problem = posed(name)
+    with suppress(AttncalcError):  # not every one has a gradient
+        trace = solve(problem._replace(backward=problem.backward or Backward()) if backward else problem)
+        page = page_in("table", trace, View(width=width))
+        torn = [found[0] for found in re.finditer(WHOLE.replace(" ", r"\s+"), page) if "\n" in found[0]]
+        assert [part for part in torn if len(re.sub(r"\s+", " ", part)) < width // 2] == []

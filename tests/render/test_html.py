@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from html import unescape
@@ -15,13 +16,14 @@ import numpy as np
 import pytest
 from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved, tables
-from test_samples import posed
+from test_samples import PROBLEMS, posed
 
 import attncalc as ac
-from attncalc.common.errors import visible
+from attncalc.common.errors import AttncalcError, visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
+from attncalc.render.html_values import whole_numbers
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import LOOKED_AT, solve
 
@@ -385,9 +387,26 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert 'floats leave <span class="whole">5.551e-17</span> of it' in page_in("html", solve(posed("decoder-block")))
     grads = page_in("html", solve(posed("preference-loss")._replace(backward=Backward())))
     assert '= <span class="whole">−(-0.1583</span>×0.1)' in grads
+    chosen = page_in("html", solve(posed("sampling")))
+    assert '<span class="whole">[0.8438 &lt; 0.5118]</span> + <span class="whole">[0.9580 &lt; 0.5118]</span>' in chosen
+    assert '<span class="whole">(0.5 ≥ 0.25)</span>' in whole_numbers("0 (0.5 ≥ 0.25)")
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
     assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_line_of_a_narrow_page_ends_within_a_comparison(name: str, backward: bool) -> None:
+    problem = posed(name)
+    with suppress(AttncalcError):  # not every one has a gradient
+        page = page_in(
+            "html", solve(problem._replace(backward=problem.backward or Backward()) if backward else problem)
+        )
+        worked = "".join(re.findall(r'<ul class="worked">.*?</ul>|<span class="chain">.*?</span>(?=<strong)', page))
+        loose = re.sub(r'<span class="whole">.*?</span>', "", worked)
+        assert re.findall(r"\[(?:&[lg]t;|[^][; ])* (?:[=≤≥≠]|&[lg]t;) (?:&[lg]t;|[^][;])*\]", loose) == []
 
 
 @pytest.mark.thorough

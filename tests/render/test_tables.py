@@ -71,8 +71,8 @@ Each query mixes the values.
      the |   1    2
      cat |   1    1
 
-2  masked = scores where j <= i, else
-            -inf
+2  masked = scores where j <= i,
+            else -inf
           -> [2x2]
 
    n \\ m |    the     cat

@@ -18,7 +18,7 @@ from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Trace
 from attncalc.render import View
 from attncalc.render.page import Note, Part, Table
-from attncalc.render.traces import LONGEST_WORKED, WORD, WORDS, cells, leading, links, page, written
+from attncalc.render.traces import LONGEST_WORKED, ROW, WORD, WORDS, cells, leading, links, page, written
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -103,6 +103,16 @@ def test_a_line_and_the_table_below_it_have_the_same_digits(name: str, backward:
 
 
 @pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_line_takes_few_rows_of_a_page_of_80_columns(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+            rows = 3 if len(part.lines) == 1 else 2
+            assert [line.text for line in part.lines if len(line.arithmetic) > 76 * rows] == []
+
+
+@pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -> None:
     (trace,) = carried_out(name, backward=False)
@@ -128,6 +138,9 @@ def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -
         ("kl backward", "grad_q[3] = −(0×0 / 0.25) = 0"),
         ("experts", "balance_loss = 3×((2 / 3)×((0.21194 + 0.15536 + 0.46831) / 3) + "),
         # of a line that nobody would follow the parts are told by their values
+        ("analogy", "similarities[cat] = (0.1 / √1.46)×(0.8 / √0.69) + "),
+        ("rope", "products[1,2] = 2.2232×1.4024 − 0.23913×1.7416 + "),
+        ("sampling", "top_p[1] = 0.1125×[0.8310 < 0.95] / 0.9848 = 0.1125 / 0.9848 = 0.1142"),
         ("svd-rank backward", "grad_a[0,1] = 0.3863×(0.0499 + 0) + 0.9224×(-0.0204 + 0) + 2.2233×0.3863×0.5663 + "),
     ],
 )
@@ -169,7 +182,7 @@ def test_what_is_made_by_a_choice_shows_by_which(name: str, backward: bool) -> N
             found = graph and graph.found(trace.find(part.heading.key))
             chosen = found and any(inner.row.chooses and compares(inner.sources[0]) for inner in inside(found[0]))
             for line in part.lines if chosen else ():
-                if len(written(solver.arithmetic(trace, trace.find(part.heading.key), line.at))) > LONGEST_WORKED[None]:
+                if len(written(solver.arithmetic(trace, trace.find(part.heading.key), line.at))) > LONGEST_WORKED - ROW:
                     continue  # it is told by its parts' values
                 assert re.search(r"[≤<≥>≠]|[\[(]\S+ = \S+[\])]", line.text), line.text
 
