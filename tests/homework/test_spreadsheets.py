@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,31 @@ def test_a_number_by_itself_has_the_decimal_mark_of_its_sheet(mark: str, head: s
     sheet = from_contents(TextFile("s.csv", text), Reading())
     found = Marker(Key(ac.dot([2.5, 1.5], [1, 1]).problem)).mark(sheet)
     assert {step.verdict for step in found.steps} == {"right"}
+
+
+@pytest.mark.parametrize(("decimal", "delimiter"), [(".", ","), (",", ";")])
+def test_what_is_handed_out_opens_in_the_spreadsheets_of_its_class(
+    run: Run, tmp_path: Path, decimal: str, delimiter: str
+) -> None:
+    (tmp_path / "class.csv").write_text('student\n"Groß, Ann"\nA; B\n')
+    words = ("--roster", "class.csv", "--print-decimal", decimal, "-o", "quiz")
+    assert run("quiz", "dot", "--size", "n=2", *words).returncode == 0
+    variants = {one["student"]: one for one in json.loads((tmp_path / "quiz/keys.json").read_text())["variants"]}
+    sheets = [*(tmp_path / "quiz").glob("*/sheet.csv")]
+    assert len(sheets) == len(variants)
+    for sheet in sheets:
+        rows = [*csv.reader(sheet.read_text().splitlines(), delimiter=delimiter)]
+        [x, y] = variants[rows[0][1]]["inputs"].values()
+        products = [a * b for a, b in zip(x, y, strict=True)]
+        right = {"@products": products, "@dot": [sum(products)]}
+        for head, blank in pairwise(rows):
+            if head[0] in right:
+                assert blank == ["?"] * len(right[head[0]])
+                blank[:] = [f"{number:.2f}".replace(".", decimal) for number in right[head[0]]]
+        with sheet.open("w", newline="") as file:
+            csv.writer(file, delimiter=delimiter).writerows(rows)
+    done = run("grade", "quiz/keys.json", *map(str, sheets))
+    assert (done.returncode, "2 sheets: 2 right" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
