@@ -1,6 +1,7 @@
 """`quiz`: a problem with friendly numbers, or one's own, with blank sheets, worksheets and the key."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -220,7 +221,7 @@ def quiz(
         return
     if classroom.pick is not None and classroom.bank is None:
         raise OptionError("--pick is of a bank, and none is named", hint="--bank DIR, a folder with a bank.toml")
-    students = None if classroom.roster is None else roster(classroom.roster)
+    students = None if classroom.roster is None else roster(classroom.roster, partial(out.say, "note"))
     if classroom.bank is not None:
         surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
         if surplus:
