@@ -269,7 +269,7 @@ def _settled(
 ) -> tuple[list[Graded], Sequence[Override]]:
     """The class with marks changed by hand, and with codes for names; said is how, and who has several sheets."""
     graded = [*found]
-    changed = [] if again.override is None else read_overrides(again.override)
+    changed = [] if again.override is None else read_overrides(again.override, read.tell)
     was, old = ((), ()) if before is None else (before.graded, before.log)
     graded, log = overridden(graded, changed, old)
     if len(log) < len(old) + len(changed):

@@ -1,6 +1,7 @@
 """`quiz`: a problem with friendly numbers, or one's own, with blank sheets, worksheets and the key."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +27,7 @@ from attncalc.cli.settings import (
 )
 from attncalc.cli.solving import by_name
 from attncalc.common.errors import OptionError, both, either, flag, listed, near, quoted
-from attncalc.common.system import NamedTuple, is_file
+from attncalc.common.system import FORMATS, NamedTuple, is_file, is_folder
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.autograders import EXPORTS, GRADESCOPE
 from attncalc.homework.quiz.exports import FIXED
@@ -220,7 +221,7 @@ def quiz(
         return
     if classroom.pick is not None and classroom.bank is None:
         raise OptionError("--pick is of a bank, and none is named", hint="--bank DIR, a folder with a bank.toml")
-    students = None if classroom.roster is None else roster(classroom.roster)
+    students = None if classroom.roster is None else roster(classroom.roster, partial(out.say, "note"))
     if classroom.bank is not None:
         surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
         if surplus:
@@ -263,8 +264,9 @@ def _folder(output: str | None) -> Path:
 
 
 def may_be_document(word: str) -> bool:
-    """Whether a word names a file, rather than a calculation."""
-    return is_file(word) or word.startswith("@") or word == "-"
+    """Whether a word names a file or a folder, there or not, rather than a calculation."""
+    known = is_file(word) or is_folder(word) or Path(word).suffix.lower() in FORMATS
+    return known or word.startswith("@") or word == "-"
 
 
 def _of_document(

@@ -175,7 +175,12 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         output.say("warning", warning)
 
 
-ALOUD = ("digits", "decimal", "labels")  # a vector that became a row changes no number: the page and JSON say it
+ALOUD = (
+    "digits",
+    "decimal",
+    "labels",
+    "letters",
+)  # a vector that became a row changes no number: the page and JSON say it
 
 
 def _remarks(trace: Trace) -> Iterator[str]:

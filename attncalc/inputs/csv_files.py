@@ -50,9 +50,10 @@ class TextFile(Contents):
 
     table = True
 
-    def __init__(self, source: str, text: str) -> None:
+    def __init__(self, source: str, text: str, remark: str = "") -> None:
         super().__init__(source)
         self.text, self.mark = without_mark(text)
+        self.remark = remark  # on its letters
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,6 +62,9 @@ class TextFile(Contents):
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The table, the one of that name or meant for the operand, or the row of that label."""
+        return self._array(name, operand, reading).noted("letters", self.remark)
+
+    def _array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         reading = reading.parted_by(self.mark)
         if operand.kind == "tokens":
             return read_tokens(self.text, self.source)._replace(source=self.source)

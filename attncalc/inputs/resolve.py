@@ -7,7 +7,8 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -180,11 +181,12 @@ def contents_of(data: bytes | mmap, source: str, form: str, most: int | None = N
             return stored_arrays.of_safetensors(data, source)
         unpacked = _smaller(None if most is None else UNPACKED * most, stored_arrays.MAX_MEMBERS_BYTES)
         return stored_arrays.of_npz(data[:], source, unpacked)
-    text = decode(data[:], source)
     if form == "csv":
         from attncalc.inputs.csv_files import TextFile  # a door, as above: csv is a module by itself
 
-        return TextFile(source, text)
+        remarks: list[str] = []
+        return TextFile(source, decode_table(data[:], source, remarks.append), *remarks)
+    text = decode(data[:], source)
     if form == "json":
         return JsonFile(source, parse_json(text, source))
     tree, labels = parse_json_lines(text, source)
@@ -299,6 +301,34 @@ def decode(data: bytes, source: str) -> str:
     return text
 
 
+def decode_table(data: bytes, source: str, tell: Callable[[str], None]) -> str:
+    """The text of a CSV file: as `decode` has it, or in Windows' letters, in which Excel saves; that is told.
+
+    Numbers are the same in both. Names are right where Windows speaks a Western language.
+    """
+    try:
+        return decode(data, source)
+    except InputError:
+        text = _of_windows(data)
+        if text is None:
+            raise
+        tell("not UTF-8 text, and read as Windows-1252: look at the names")
+        return text
+
+
+def _of_windows(data: bytes) -> str | None:
+    """What bytes say in Windows-1252, where they are text and no UTF-8."""
+    if data[:2] in UTF_16 or _NO_TEXT.search(data):
+        return None
+    with suppress(UnicodeDecodeError):
+        data.decode()
+        return None
+    with suppress(UnicodeDecodeError):
+        return data.decode("cp1252")
+    return None
+
+
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
 TABLE = Operand("data", "data", (("m", "d"),), help="the table whose row labels may be operands")
 _LONGEST_PATH = 4096  # characters
 _LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory

@@ -158,7 +158,7 @@ ONES = "ones (the loss is the sum of the result)"
 class Remark(NamedTuple):
     """What the reader should know of how an operand was read."""
 
-    kind: str  # "digits" that are lost, "labels", "keys", "decimal", "shape", "transposed", or WORDS
+    kind: str  # "digits" that are lost, "labels", "keys", "decimal", "letters", "shape", "transposed", or WORDS
     text: str
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from attncalc.common.errors import OptionError, either, near, quoted, visible
@@ -76,8 +77,12 @@ class Policy:
                 raise OptionError(f"{name} must be {either(choices)}, not {said}", hint=mend)
         sizes: dict[str, object] = {name: getattr(self, name) for name in ("rtol", "atol", "attempts", "hint_cost")}
         for name, size in {**sizes, **{f"points of {step}": size for step, size in self.points.items()}}.items():
-            if size is not None and (isinstance(size, bool) or not isinstance(size, int | float) or not size >= 0):
+            if size is None and name in ("rtol", "atol"):
+                continue
+            if isinstance(size, bool) or not isinstance(size, int | float) or not 0 <= size < inf:
                 raise OptionError(f"{name} must be a number from 0 on, not {visible(repr(size), 80)}")
+        if not float(self.attempts).is_integer():
+            raise OptionError(f"attempts must be a whole number, not {self.attempts}")
 
     @property
     def full(self) -> float:

@@ -153,6 +153,24 @@ def test_a_quiz_of_a_backward_pass_is_checked_like_any(run: Run, tmp_path: Path,
 OWN = {"calculation": "attention", "inputs": {"q": [[0, 2], [1, 1]], "k": [[0, 1], [2, 0]], "v": [[0, 1], [1, -1]]}}
 
 
+@pytest.mark.parametrize("command", [("quiz", "-o", "quiz"), ("practice",)])
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("gone.json", 'there is no document "gone.json"'),
+        ("gone/own.JSON", 'there is no document "gone/own.JSON"'),
+        ("made", "made is a folder"),
+        ("softmaks", 'there is no calculation called "softmaks"'),
+    ],
+)
+def test_a_document_that_is_not_there_is_no_misspelt_calculation(
+    run: Run, tmp_path: Path, command: tuple[str, ...], word: str, said: str
+) -> None:
+    (tmp_path / "made").mkdir()
+    done = run(*command, word)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"Error: {said}")
+
+
 def test_a_quiz_is_made_of_a_problem_of_ones_own(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.json").write_text(json.dumps(OWN))
     done = run("quiz", "own.json", "--ask", "weights[1,0],output", "--show-steps", "scaled", "-o", "quiz")

@@ -182,6 +182,7 @@ FAULTS = {
     "sizes": ("--bank bank --size n=3", TOML, "--size cannot change them"),
     "a misspelt problem": ("--bank bank", "[sofmax]\n", "there is no file sofmax.json"),
     "a misspelt key": ("--bank bank", '[softmax]\ntitel = "x"\n', '"titel" says nothing of a problem'),
+    "no end": ("--bank bank", "[softmax]\npoints = inf\n", "points is a number from 0 on"),
     "no number": ("--bank bank", "[softmax]\npoints = true\n", "points is a number from 0 on"),
     "no table": ("--bank bank", "softmax = 1\n", "softmax is no table"),
     "no TOML": ("--bank bank", "[softmax", "is no TOML"),

@@ -65,6 +65,20 @@ def test_the_right_answer_stands_there_only_where_it_may(run: Run, home: Path) -
             assert ("0.3302" in (home / f"back/Bo{suffix}").read_text()) == there, form
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("name", "sheet"),
+    [("s.csv", "@products\n2,12\n@dot\n13.25\n"), ("s.json", '{"steps": {"products": [2, 12], "dot": 13.25}}')],
+)
+def test_a_single_number_stands_on_its_page_as_others_do(
+    run: Run, tmp_path: Path, form: str, name: str, sheet: str
+) -> None:
+    (tmp_path / "dot.json").write_text('{"calculation": "dot", "inputs": {"a": [1, 3], "b": [2, 4]}}')
+    (tmp_path / name).write_text(sheet)
+    run("grade", "dot.json", name, "--feedback", "back", "--feedback-format", form)
+    assert "13.25" in (tmp_path / f"back/s{FORMATS[form]}").read_text()
+
+
 TELLS = {"none": (False, False), "question": (True, False), "rule": (True, True)}
 """Whether a page has the question, and whether the mistake."""
 UNSCALED = "0.8808 0.1192; 0.2689 0.7311"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,73 @@ def test_a_number_by_itself_has_the_decimal_mark_of_its_sheet(mark: str, head: s
     sheet = from_contents(TextFile("s.csv", text), Reading())
     found = Marker(Key(ac.dot([2.5, 1.5], [1, 1]).problem)).mark(sheet)
     assert {step.verdict for step in found.steps} == {"right"}
+
+
+LETTERS = "not UTF-8 text, and read as Windows-1252: look at the names"
+BY_EXCEL = {
+    "sheet": ("@student;Jürgen Groß\n@products;\n2;12\n@dot;\n14,0\n", ""),
+    "class list": ("student;products[0];products[1];dot\nJürgen Groß;2;12;14,0\n", ""),
+    "marks by hand": ("student;step;marks;why\ns;dot;1;für Übung\n", "--override"),
+    "roster": ("student\nJürgen Groß\n", "--roster"),
+}
+
+
+@pytest.mark.parametrize("what", BY_EXCEL)
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_letters_are_read_as_excel_saves_them(run: Run, tmp_path: Path, what: str, encoding: str) -> None:
+    text, option = BY_EXCEL[what]
+    (tmp_path / "x.csv").write_bytes(text.encode(encoding))
+    (tmp_path / "dot.json").write_text('{"calculation": "dot", "inputs": {"a": [1, 3], "b": [2, 4]}}')
+    (tmp_path / "s.csv").write_text("@products\n2,12\n@dot\n14\n")
+    if option == "--roster":
+        done = run("quiz", "dot", option, "x.csv", "-o", "quiz")
+        assert (tmp_path / "quiz/Jürgen-Groß/sheet.csv").read_text().startswith("@student,Jürgen Groß\n")
+    else:
+        done = run("grade", "dot.json", *(("s.csv", option, "x.csv") if option else ("x.csv",)))
+        assert ("für Übung" if option else "Jürgen Groß  right") in done.stdout, done.stderr
+    assert (f"note: x.csv: {LETTERS}\n" in done.stderr) == (encoding == "cp1252"), done.stderr
+
+
+def test_letters_of_an_operand_are_told_too(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_bytes("für;1;2\nnaht;3;4\n".encode("cp1252"))
+    done = run("softmax", "q.csv", "-q")
+    assert (done.returncode, "für" in done.stdout) == (0, True)
+    assert f"note: x: {LETTERS}\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content", [b"@dot\n\x8114\n", b"@dot\n\xff\x0014\n", b"\xef\xbb\xbf", b"\xff\xfe\x00\xd8", b" \n"]
+)
+def test_what_is_no_text_of_windows_either_is_refused(run: Run, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "dot.json").write_text('{"calculation": "dot", "inputs": {"a": [1, 3], "b": [2, 4]}}')
+    (tmp_path / "x.csv").write_bytes(content)
+    done = run("grade", "dot.json", "x.csv")
+    assert (done.returncode, "1252" in done.stderr) == (2, False), done.stderr
+
+
+@pytest.mark.parametrize(("decimal", "delimiter"), [(".", ","), (",", ";")])
+def test_what_is_handed_out_opens_in_the_spreadsheets_of_its_class(
+    run: Run, tmp_path: Path, decimal: str, delimiter: str
+) -> None:
+    (tmp_path / "class.csv").write_text('student\n"Groß, Ann"\nA; B\n')
+    words = ("--roster", "class.csv", "--print-decimal", decimal, "-o", "quiz")
+    assert run("quiz", "dot", "--size", "n=2", *words).returncode == 0
+    variants = {one["student"]: one for one in json.loads((tmp_path / "quiz/keys.json").read_text())["variants"]}
+    sheets = [*(tmp_path / "quiz").glob("*/sheet.csv")]
+    assert len(sheets) == len(variants)
+    for sheet in sheets:
+        rows = [*csv.reader(sheet.read_text().splitlines(), delimiter=delimiter)]
+        [x, y] = variants[rows[0][1]]["inputs"].values()
+        products = [a * b for a, b in zip(x, y, strict=True)]
+        right = {"@products": products, "@dot": [sum(products)]}
+        for head, blank in pairwise(rows):
+            if head[0] in right:
+                assert blank == ["?"] * len(right[head[0]])
+                blank[:] = [f"{number:.2f}".replace(".", decimal) for number in right[head[0]]]
+        with sheet.open("w", newline="") as file:
+            csv.writer(file, delimiter=delimiter).writerows(rows)
+    done = run("grade", "quiz/keys.json", *map(str, sheets))
+    assert (done.returncode, "2 sheets: 2 right" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

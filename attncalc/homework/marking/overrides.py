@@ -10,7 +10,7 @@ from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
-from attncalc.homework.reading.lists import headed
+from attncalc.homework.reading.lists import Tell, headed
 from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import MarkedStep
 
@@ -34,9 +34,9 @@ class Override(NamedTuple):
         return f"{self.student}, {self.step}: {shortest(self.marks)}{was}" + (f": {self.why}" if self.why else "")
 
 
-def read_overrides(path: str) -> list[Override]:
+def read_overrides(path: str, tell: Tell | None = None) -> list[Override]:
     """The changes that a list holds."""
-    found = headed(path)
+    found = headed(path, tell)
     changes = []
     for line, (student, step, marks, why) in found.cells("student", "step", "marks", "why"):
         where = f"{found.source}:{line}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from attncalc.solve.solver import solve
 BANK = "bank.toml"
 SAYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "title": (lambda value: isinstance(value, str), "a text"),
-    "points": (lambda value: type(value) in (int, float) and value >= 0, "a number from 0 on"),
+    "points": (lambda value: type(value) in (int, float) and 0 <= value < inf, "a number from 0 on"),
     "draw": (lambda value: isinstance(value, bool), "true or false"),
 }
 """What a table says of a problem, as a test and in words."""

@@ -54,7 +54,7 @@ def handed_out(
     return {
         "problem.json": problem_document(trace, asked),
         "sheet.json": _blank_json(exercises, whose),
-        "sheet.csv": _blank_csv(exercises, whose),
+        "sheet.csv": _blank_csv(exercises, whose, ";" if wording.printing.decimal == "," else ","),
     } | {worksheet_name(form): str(write(worksheet, form)) for form in worksheets_in}
 
 
@@ -158,15 +158,19 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
     return f"[\n{indent}" + f",\n{indent}".join([_nulls(shape[1:], indent + " ")] * shape[0]) + "]"
 
 
-def _blank_csv(exercises: Sequence[Exercise], whose: Whose) -> str:
-    """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block."""
+def _blank_csv(exercises: Sequence[Exercise], whose: Whose, delimiter: str) -> str:
+    """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block.
+
+    The delimiter is no decimal mark of the class, so that its spreadsheets open the cells apart.
+    """
     student = harmless(whose.student)
     student = '"{}"'.format(student.replace('"', '""')) if any(mark in student for mark in ',;"') else student
-    lines = [f"@student,{student}", *([f"@problem,{whose.problem}"] if whose.problem else [])]
+    told = [("@student", student), *([("@problem", whose.problem)] if whose.problem else [])]
+    lines = [delimiter.join(pair) for pair in told]
     for exercise in exercises:
         rows = exercise.boxes.reshape(-1, (1, *exercise.step.shape)[-1])
         lines += [
             f"@{exercise.step.key}",
-            *(",".join("-" if np.isnan(entry) else "?" for entry in row) for row in rows),
+            *(delimiter.join("-" if np.isnan(entry) else "?" for entry in row) for row in rows),
         ]
     return "\n".join(lines) + "\n"

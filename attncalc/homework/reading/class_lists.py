@@ -81,7 +81,9 @@ def class_list(
     heading is misspelt, the columns of a step do not fill its shape, or there are more rows than `most_rows`.
     """
     try:
-        text = resolve.decode(resolve.read_file(str(path), resolve.MAX_TEXT if alone else MOST_BYTES), shown(str(path)))
+        data = resolve.read_file(str(path), resolve.MAX_TEXT if alone else MOST_BYTES)
+        remarks: list[str] = []
+        text = resolve.decode_table(data, shown(str(path)), remarks.append)
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
     source = visible(source or path.name, LONGEST_SOURCE)
@@ -92,6 +94,8 @@ def class_list(
             found = _listed(text, reading, own, source, part, parts, alone=alone, most_rows=most_rows)
         if found is None:
             return None
+        for remark in remarks:
+            reading.tell(f"{source}: {remark}")
         head, headings, rows, commas = found
         always = reading.decimal == ","
         made += (_read(row, head, headings, source, part, commas=commas, always=always) for row in rows)

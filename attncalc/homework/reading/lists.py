@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, is_file, shown
@@ -12,8 +12,11 @@ from attncalc.homework.reading.headings import students_in
 from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
 from attncalc.inputs.reading import Reading
-from attncalc.inputs.resolve import decode, read_file
+from attncalc.inputs.resolve import decode, decode_table, read_file
 from attncalc.render.csv_ import meant
+
+Tell = Callable[[str], None]
+"""Who hears remarks on how a list was read."""
 
 
 class Headed(NamedTuple):
@@ -40,10 +43,12 @@ class Headed(NamedTuple):
             yield row.line, [meant(row.cells[i]) for i in places]
 
 
-def headed(path: str) -> Headed:
-    """A list with column names in its first row, as any spreadsheet saves it."""
-    source = shown(path)
-    text, mark = without_mark(decode(read_file(path), source))
+def headed(path: str, tell: Tell | None = None) -> Headed:
+    """A list with column names in its first row, as any spreadsheet saves it; in UTF-8 where no remark is heard."""
+    source, data = shown(path), read_file(path)
+    text, mark = without_mark(
+        decode(data, source) if tell is None else decode_table(data, source, lambda remark: tell(f"{source}: {remark}"))
+    )
     delimiter = delimiter_of(first_line(text), Reading().parted_by(mark))
     delimiter = "," if delimiter == BLANKS else delimiter  # names of students have blanks
     rows: list[Row] = []
@@ -62,12 +67,12 @@ def headed(path: str) -> Headed:
     return Headed(source, head.cells, filled, delimiter)
 
 
-def roster(path: str) -> list[str]:
+def roster(path: str, tell: Tell | None = None) -> list[str]:
     """The students of a roster, in its order, by the columns that a class list has for them."""
     if path.isdecimal() and not is_file(path):
         hint = "its first line is the word student, and a name stands in each of the others"
         raise InputError(f"a roster is a file, not a number of students: {path}", hint=hint)
-    found = headed(path)
+    found = headed(path, tell)
     columns = students_in(found.head) or [found.column("student")]
     lines: dict[str, int] = {}
     students: list[str] = []

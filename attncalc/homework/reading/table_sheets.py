@@ -45,7 +45,9 @@ from attncalc.render.csv_ import meant
 def from_contents(contents: Contents, reading: Reading) -> Sheet:
     """The sheet that a file of tables or arrays holds."""
     if isinstance(contents, TextFile):
-        return _from_csv(contents.text, contents.source, reading.parted_by(contents.mark))
+        found = _from_csv(contents.text, contents.source, reading.parted_by(contents.mark))
+        told = (f"{contents.source}: {contents.remark}",) if contents.remark else ()
+        return replace(found, notes=(*found.notes, *told))
     assert isinstance(contents, ArrayFile), "there is no fourth kind of file"
     loaders, source = contents.loaders, contents.source
     if [*loaders] == ["arr_0"]:  # as numpy.savez calls what it is given without a name

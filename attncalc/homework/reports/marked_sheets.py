@@ -117,7 +117,7 @@ def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
 
 def _given(step: MarkedStep, rows: int) -> tuple[tuple[str, ...], ...]:
     """The student's own numbers, in so many rows as the map has; of a single number that."""
-    if step.verdict in SOUND or step.given is None or not (rows or not isinstance(step.given, list)):
+    if step.verdict in SOUND or step.given is None or (step.shape and not rows):
         return ()
     cells = np.array(step.given, dtype=object)
     if cells.size != prod(step.shape) or any(isinstance(cell, dict) for cell in cells.flat):  # complex ones
