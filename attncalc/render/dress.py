@@ -47,7 +47,7 @@ STYLE = """
 .attncalc .operands > div { max-width: 100%; }
 .attncalc .stack { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; position: relative; }
 .attncalc summary { cursor: pointer; list-style-position: outside; }
-.attncalc summary :is(h2, h3, .sizes) { display: inline; }
+.attncalc summary h2, .attncalc summary h3, .attncalc summary .sizes { display: inline; }
 .attncalc summary:has(h2) { border-bottom: 1px solid var(--line); margin: 2rem 0 1rem; padding-bottom: .3rem; }
 .attncalc summary h2 { margin: 0; padding: 0; border: 0; }
 .attncalc figure { margin: .6rem 0 0; min-width: 0; }

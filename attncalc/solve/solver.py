@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -407,7 +408,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
             masks and bool(entry_of(trace, step, at) == -np.inf),
-            bool(numbers) and numbers != [entry_of(trace, step, at)],
+            bool(numbers) and not _is_handed_on(numbers, entry_of(trace, step, at)),
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
@@ -418,6 +419,13 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         far = largest(trace, step)
         return far if far is not None and len(_numbers(trace, step, far)) > 1 else best
     return best
+
+
+def _is_handed_on(numbers: list[Any], entry: Any) -> bool:
+    """Whether an entry is one number, moved; what was not kept is worked out anew, and may be off in its last digit."""
+    if isinstance(entry, float) and len(numbers) == 1 and isinstance(numbers[0], float):
+        return math.isclose(numbers[0], entry, rel_tol=1e-12) or bool(numbers[0] == entry)
+    return numbers == [entry]
 
 
 def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:

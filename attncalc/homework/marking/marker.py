@@ -319,11 +319,13 @@ class _Sheet:
     def _sound(self, question: Question) -> Finding | None:
         """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.
 
-        That is so where its digits are too few to name one: it is neither right then, nor explained.
+        That is so where its digits are too few to name one: it is neither right then, nor explained, but where it
+        follows from right steps on the sheet.
         """
         found = sound(self.key, question)
         if found and found.verdict == EARLY and is_far(self.key, question):
-            return self._mistaken(question, as_written=True) or (None if possible(self.key, question) else found)
+            doubted = not question.own and possible(self.key, question)
+            return self._mistaken(question, as_written=True) or (None if doubted else found)
         return found
 
     def _filled(self, question: Question) -> Finding | None:
