@@ -76,7 +76,7 @@ CALLS = {
         "attncalc sample attention-causal.json -o attention-causal.json writes the sample",
     ),
     "quiz attention-causal.json -o quiz": (
-        'there is no file "attention-causal.json"',
+        'there is no document "attention-causal.json"',
         "attncalc sample attention-causal.json -o attention-causal.json writes the sample",
     ),
     "quiz softmax --difficulty easy": (
