@@ -65,6 +65,8 @@ def __getattr__(name: str) -> object:
     from attncalc.calculations import TABLE, WHOLE
 
     if name.replace("_", "-") not in TABLE | WHOLE:
+        if name[:1] == "_":  # a tool asks for those, and nobody who would want a hint
+            raise AttributeError(f"attncalc has no {name}")
         from attncalc.cli.command import VERBS
         from attncalc.common.errors import near
 

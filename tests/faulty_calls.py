@@ -513,6 +513,10 @@ CALLS = {
         "softmax takes 1 operand (x), but 2 words were given",
         "-o x.png writes the page there",
     ),
+    "softmax 1,2,3 gone.csv": (
+        "softmax takes 1 operand (x), but 2 words were given",
+        "",
+    ),
     "layernorm 1 2 3": (
         "x is a single number, but a matrix is needed (n × d)",
         '"1,2,3" is a row, "[[2]]" a matrix of one entry',

@@ -52,8 +52,10 @@ class Handouts:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        made = list(self.problems)
-        return f"<a quiz for {amount(len(made), 'student')}: {listed(made, 6)}>" if made[0] else "<a quiz: a problem>"
+        if self.keys is None:
+            return "<a quiz: a problem>"
+        students = [one.student for one in self.keys.variants]
+        return f"<a quiz for {amount(len(students), 'student')}: {listed(students, 6)}>"
 
     @property
     def problems(self) -> dict[str, dict[str, Any]]:

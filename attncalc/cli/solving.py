@@ -175,12 +175,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         output.say("warning", warning)
 
 
-ALOUD = (
-    "digits",
-    "decimal",
-    "labels",
-    "letters",
-)  # a vector that became a row changes no number: the page and JSON say it
+ALOUD = ("digits", "decimal", "labels", "letters")
+"""What is said of reading; a vector that became a row changes no number, so that the page and JSON alone say it."""
 
 
 def _remarks(trace: Trace) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attncalc.common.errors import InputError, OptionError, amount, both, flag, near, quoted, visible
-from attncalc.common.system import NamedTuple, exists, is_folder
+from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
@@ -392,7 +392,7 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
         hint = 'the rows of a matrix are one word: "1,2; 3,4"'
     elif len(numeric) > 1:
         hint = 'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)'
-    elif last not in numeric and Path(last).suffix and not exists(last):
+    elif Path(last).suffix and Path(last).suffix.lower() not in FORMATS:  # none that is read: a page is meant
         hint = f"-o {visible(last, 40)} writes the page there"
     return InputError(f"{name} takes {taken}, but {given}", hint=hint)
 

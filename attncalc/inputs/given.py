@@ -291,7 +291,7 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
 
 
 def as_typed(text: str) -> str:
-    """A literal as a list or in rows, where Python printed it: `array([1, 2], dtype=float32)`, `(1, 2)`; or Octave."""
+    """What Python or Octave prints, as a list or in rows: `array([1, 2], dtype=float32)`, `(1, 2)`, `[1 2; 3 4]`."""
     text = _SCALAR.sub(r"\1", text.strip())
     if printed := _PRINTED.fullmatch(text):
         text = re.split(r",\s*[a-z_]+=", printed[1], maxsplit=1)[0].strip(", \n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -201,7 +200,7 @@ class MarkedStep:
             "wrong": {"count": wrong.number, "within": [[along[0], along[-1]] for along in wrong.within]},
             "given": self.given,
             "expected": self.expected,
-            "max_error": None if self.max_error == math.inf else self.max_error,
+            "max_error": None if self.max_error == inf else self.max_error,
             "score": _tidy(self.score),
             "out_of": _tidy(self.out_of),
         }

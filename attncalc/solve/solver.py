@@ -423,9 +423,9 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
 
 def _is_handed_on(numbers: list[Any], entry: Any) -> bool:
     """Whether an entry is one number, moved; what was not kept is worked out anew, and may be off in its last digit."""
-    if isinstance(entry, float) and len(numbers) == 1 and isinstance(numbers[0], float):
-        return math.isclose(numbers[0], entry, rel_tol=1e-12) or bool(numbers[0] == entry)
-    return numbers == [entry]
+    if len(numbers) != 1 or not isinstance(entry, float):
+        return numbers == [entry]
+    return math.isclose(numbers[0], entry, rel_tol=1e-12)
 
 
 def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:

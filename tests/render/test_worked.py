@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -79,37 +80,34 @@ def test_of_many_terms_the_first_and_the_last_are_worked_out_whatever_their_sign
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_whatever_is_worked_out_has_a_line_in_its_step(name: str, backward: bool) -> None:
-    for trace in carried_out(name, backward):
-        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
-            step = trace.find(part.heading.key)
-            at = solver.telling(trace, step, {}) if step.formula and not part.lines else None
-            if at is not None:  # it is handed on, or moved
-                assert re.fullmatch(f"{WORD}|{WORDS}|", written(solver.arithmetic(trace, step, at))), step.key
+    for trace, part in steps_of(name, backward):
+        step = trace.find(part.heading.key)
+        at = solver.telling(trace, step, {}) if step.formula and not part.lines else None
+        if at is not None:  # it is handed on, or moved
+            assert re.fullmatch(f"{WORD}|{WORDS}|", written(solver.arithmetic(trace, step, at))), step.key
 
 
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_line_and_the_table_below_it_have_the_same_digits(name: str, backward: bool) -> None:
-    for trace in carried_out(name, backward):
-        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
-            value = part.one(Table).value
-            if value is None or value.dtype.kind != "f":
-                continue
-            written_ = texts(value)
-            for line in part.lines:
-                there, here = written_[line.at], line.value
-                assert there == here or ("e" not in there + here and float(there) == float(here)), line.text
+    for _, part in steps_of(name, backward):
+        value = part.one(Table).value
+        if value is None or value.dtype.kind != "f":
+            continue
+        written_ = texts(value)
+        for line in part.lines:
+            there, here = written_[line.at], line.value
+            assert there == here or ("e" not in there + here and float(there) == float(here)), line.text
 
 
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_line_takes_few_rows_of_a_page_of_80_columns(name: str, backward: bool) -> None:
-    for trace in carried_out(name, backward):
-        for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
-            rows = 3 if len(part.lines) == 1 else 2
-            assert [line.text for line in part.lines if len(line.arithmetic) > 76 * rows] == []
+    for _, part in steps_of(name, backward):
+        rows = 3 if len(part.lines) == 1 else 2
+        assert [line.text for line in part.lines if len(line.arithmetic) > 76 * rows] == []
 
 
 @pytest.mark.spread
@@ -193,6 +191,12 @@ def compares(condition: Node) -> bool:
     leaves = [node for node in made if node.op in ("step", "input") or not node.sources]
     signs = {node.op for node in made} & {"less", "less_equal", "equal"}
     return bool(signs) and (signs != {"equal"} or any(leaf.op not in ("index", "constant") for leaf in leaves))
+
+
+def steps_of(name: str, backward: bool) -> Iterator[tuple[Trace, Any]]:
+    """Each step of a page, with the trace that it is of."""
+    for trace in carried_out(name, backward):
+        yield from ((trace, step) for parts in page(trace, View()).all(Part) for step in parts.steps)
 
 
 def carried_out(name: str, backward: bool) -> list[Trace]:

@@ -126,7 +126,7 @@ class StepNames:
         return self.of_modules is not None and not self.meant(name) and not self.of_modules.parts(name)
 
     def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
-        """The step that an array of that name is of, or those that it holds side by side, each with its part."""
+        """The step behind an array's name, or several that lie side by side in it, each with its part."""
         fused = self.of_modules.parts(name) if self.of_modules and not self.meant(name) else None
         if fused is None:
             yield self.find(name), answer
