@@ -35,6 +35,8 @@ _PRINTED = re.compile(r"(?:(?:np|numpy|jnp|torch)\.)?(?:array|asarray|Array|tens
 """An array as NumPy, PyTorch and JAX print it, and as Python makes it; behind its numbers may stand `dtype=…`."""
 _IN_ROWS = re.compile(r"\[([^\[\]]*;[^\[\]]*)\]")
 """A matrix as Octave has it: `[1 2; 3 4]`."""
+_COMMAS = re.compile(r"[-+]?\d+,\d+(?:\s+[-+]?\d+,\d+)+", re.ASCII)
+"""A row of pairs, or of numbers with decimal commas: `0,5 1,25`."""
 
 Index = tuple[int, ...]
 Place = Callable[[Index], str]
@@ -330,7 +332,10 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
         counted = [f"{word} {i + 1}" for word, i in zip(words, index, strict=False)]
         return f"{name}: {', '.join(counted)}" if counted else name
 
-    return from_lists(tree, kind, place)
+    given = from_lists(tree, kind, place)
+    twofold = all(_COMMAS.fullmatch(row.strip()) for row in split)
+    other = "a comma and a blank part numbers alike; with --decimal , the commas are decimal marks"
+    return given.noted("decimal", other if twofold else "")
 
 
 def nested(text: str, name: str) -> list[Any]:

@@ -81,6 +81,7 @@ _MAGIC = (
     (rb"(?:\xef\xbb\xbf)?\s*[\[{][^\n]*[\]}][ \r\t]*\n\s*[\[{]", "jsonl"),
     (rb"(?:\xef\xbb\xbf)?\s*[\[{]", "json"),
 )
+_FORMULA = re.compile(r"(?=.*\d)(?=.*[*^(])[\w\s.,;+\-*/^()√π]+", re.ASCII)
 _MOST_FILES = 100_000  # of a folder that are one dump
 UNPACKED = 4  # so many times its own bytes an archive that may be a stranger's holds at most
 
@@ -563,7 +564,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     """The error for a word that means nothing, with what it may have been meant for."""
     parts = [part for part in re.split(r"[;,\s]+", word) if part]
     numeric = any(is_entry(part, operand.kind) for part in parts) and (len(parts) > 1 or word.isalpha())
-    if "#" not in word and (numeric or is_misspelt(word)):
+    if "#" not in word and (numeric or is_misspelt(word) or _is_formula(word)):
         return _fault_of_literal(word, operand)
     if not word.strip():
         return InputError(
@@ -584,6 +585,12 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     files = _files_beside(base)
     hint = near(Path(word).stem, [*files, *labels], said=files)
     return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
+
+
+def _is_formula(word: str) -> bool:
+    """Whether a word with a / is rather to be worked out than a file in a folder: `32/(sqrt(14)*sqrt(77))`."""
+    is_path = Path(word).suffix.lower() in FORMATS or is_folder(str(Path(word).parent))
+    return "/" in word and not is_path and _FORMULA.fullmatch(word) is not None
 
 
 def _fault_of_literal(word: str, operand: Operand) -> InputError:

@@ -91,6 +91,11 @@ VALUES = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("answer", ["≈0.50 ~ 1/2", "√0.25,≈√(1/4)", "5.0·10^-1 50.0%"])
+def test_what_is_typed_may_be_what_a_hand_writes(run: Run, answer: str) -> None:
+    assert run("softmax", "3,3", "--check", answer).stdout.endswith("right: 2 of 2 marks\n")
+
+
 @pytest.mark.parametrize("name", OF_RESULTS)
 def test_what_is_of_results_is_nothing_to_an_answer(run: Run, name: str) -> None:
     option = [flag(name), *([VALUES[name]] if name in VALUES else [])]

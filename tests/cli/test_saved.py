@@ -66,6 +66,10 @@ NOTED = {
         '"9007199254740993" has more digits than 64 bits hold and became 9007199254740992',
     ),
     "a small number": ("1e-400,1", '"1e-400" is too small for 64 bits and became 0'),
+    "commas and blanks": (
+        "1,5 2,5",
+        "a comma and a blank part numbers alike; with --decimal , the commas are decimal marks",
+    ),
     "a file's header": ("x.csv", "first row read as column labels"),
     "perhaps one column": (
         "german.csv",

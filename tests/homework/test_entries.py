@@ -79,6 +79,12 @@ def test_the_only_entry_needs_no_brackets(trace: Any, answer: str, verdict: str)
     [
         pytest.param(SHARES, [1, 0], "the answer is a list of 2 numbers, and a list of 4 numbers is asked for", id="2"),
         pytest.param(SHARES, 9, "the answer is a single number, and a list of 4 numbers is asked for", id="one"),
+        pytest.param(
+            SHARES,
+            [["0", "25"]] * 4,
+            "the answer is 4 × 2, and a list of 4 numbers is asked for; with --decimal , commas are decimal marks",
+            id="decimal commas",
+        ),
         pytest.param(COSINE, ["0.992"], "the answer is a list of 1 number, and a single number is asked for", id="[1]"),
         pytest.param(PRODUCT, [3, 4, 5], "the answer is a list of 3 numbers, and 2 × 2 is asked for", id="a row"),
     ],

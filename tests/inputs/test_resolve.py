@@ -77,6 +77,7 @@ def test_a_row_keeps_the_labels_of_the_columns(read: Callable[..., Any]) -> None
     assert read(word="king", shape="n", tables=VOCABULARY).source == "problem.json#vocabulary#king"
 
 
+FORMULA = "an entry is a number, 1/3, sqrt(2), ln(2), exp(1) or pi: give the result of a formula"
 START = "1,2,3 is a vector, - standard input"
 
 UNLABELLED = "a table's first column is read as labels where it holds no number, or with --labels"
@@ -112,6 +113,9 @@ MISSES: list[tuple[str, str, str]] = [
     ("1_000", 'q: "1_000" is not a number', "write a number without underscores: 1000"),
     ("50%", 'q: "50%" is not a number', "write a percentage as a decimal: 0.5 for 50%"),
     ("−1,2", 'q: entry 1: "−1" is not a number', "the minus sign is another character: write an ASCII -"),
+    ("e^1/3,1/(1+e)", 'q: entry 1: "e^1/3" is not a number', FORMULA),
+    ("32/(sqrt(14)*sqrt(77))", 'q: "32/(sqrt(14)*sqrt(77))" is not a number', FORMULA),
+    ("run/b(1).json", "there is no file run/b(1).json", ""),
     ("nan", 'q: "nan" is not a finite number', ""),
     ("inf", 'q: "inf" is not a finite number', ""),
     ("https://x.y/q.json", 'q: "https://x.y/q.json" is not fetched', "download it, and give the file"),

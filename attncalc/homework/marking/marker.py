@@ -381,7 +381,11 @@ class _Sheet:
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
         given, due = _extent(answer.shape), _extent(expected.shape)
-        return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
+        hint = f"the answer is {given}, and {due} is asked for"
+        torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
+        if torn and not np.array_equal(expected, np.rint(expected)):
+            hint += "; with --decimal , commas are decimal marks"
+        return found or Finding(UNEXPLAINED, hint=hint)
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)

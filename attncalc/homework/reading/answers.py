@@ -115,6 +115,7 @@ _SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
 _TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
 _ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
 _POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\)?|([⁺⁻]?[⁰¹²³⁴-⁹]+))", re.ASCII)
+_ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√\d])", re.ASCII)
 _RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
@@ -392,7 +393,11 @@ def read(text: str) -> tuple[float, int, int]:
 
 
 def respelled(text: str) -> str:
-    """A text with roots and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`."""
+    """A text with roots and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
+
+    That a number was rounded may be told, `≈0.09`.
+    """
+    text = _ABOUT.sub("", text)
     if "√" in text:
         text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
     if "10" in text:
@@ -403,7 +408,7 @@ def respelled(text: str) -> str:
 def _written(entry: Any) -> str | None:
     """The text of an entry; None where it is left blank."""
     if isinstance(entry, str):
-        text = respelled(entry.strip().lstrip("≈~").lstrip())  # a rounded number may be told as such
+        text = respelled(entry.strip())
         return None if text.casefold() in BLANK else text
     if entry is None:
         return None
