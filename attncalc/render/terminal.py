@@ -164,10 +164,8 @@ class Drawn:
             yield self.text(block.text, ACCENT)
         elif isinstance(block, Paragraph):
             yield from [] if block.kind in ("", "beside") else [Text()]
-            if block.kind == "onward":
-                yield _Whole(self.text(block.text))
-                return
-            yield self.text(block.text + f": {BLANK * 5}" * (block.kind == "blank"), KINDS.get(block.kind, ""))
+            words = block.text + f": {BLANK * 5}" * (block.kind == "blank")
+            yield _Whole(self.text(words, KINDS.get(block.kind, "")))
         elif isinstance(block, Note | Formula):
             return  # notes are said beside the page
         else:
@@ -475,18 +473,21 @@ DRAWN: dict[type, Callable[[Drawn, Any], Iterator[RenderableType]]] = {
 KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, Rich breaks lines at all
 
 
+TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+"
+
+
 class _Whole:
-    """Running text in which what one types stays together: `--cell all`."""
+    """Running text in which what one types stays together, `--cell all`, and a step's group, `layer 0/weights`."""
 
     def __init__(self, words: Text) -> None:
         self.words = words
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         def kept(typed: re.Match[str]) -> str:
-            return typed[0] if cell_len(typed[0]) > options.max_width else KEPT.join(typed.groups())
+            return typed[0] if cell_len(typed[0]) > options.max_width else typed[0].replace(" ", KEPT)
 
         words = self.words.copy()
-        words.plain = re.sub(r"(--[a-z-]+) ('[^']*'|(?:all|N)\b)", kept, words.plain)
+        words.plain = re.sub(TYPED, kept, words.plain)
         for line in words.wrap(console, options.max_width):
             line.plain = line.plain.replace(KEPT, " ")
             yield line

@@ -13,7 +13,8 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.terminal import Chain, broken
+from attncalc.render.page import Page, Paragraph
+from attncalc.render.terminal import Chain, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -53,6 +54,14 @@ def test_a_name_that_would_be_torn_gets_a_line_of_its_own() -> None:
         "      / (2·standard_deviation)",
         "    = [1] / (2·[1])",
     ]
+
+
+@pytest.mark.parametrize("width", range(40, 90))
+def test_a_sentence_keeps_a_step_of_a_group_and_an_option_together(width: int) -> None:
+    said = "wrong: 13 arrays of 77 as they should be; first wrong at layer 0/attention/q_rotated; see --show 'layer 0/*'"
+    lines = write(Page("model", (Paragraph(said),)), View(width=width)).splitlines()
+    assert " ".join(lines) == said
+    assert all(part in "\n".join(lines) for part in ("layer 0/attention/q_rotated", "--show 'layer 0/*'"))
 
 
 WHOLE = r"\[[^][;]*\]|\([^][(),]* [<≤=≥>≠] [^][(),]*\)"
