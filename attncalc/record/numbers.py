@@ -218,7 +218,7 @@ def _form(values: Array, digits: int | None) -> _Form:
         return bool(np.all(np.abs(round_half_up(numbers, decimals) - numbers) <= slack * sizes))
 
     most = DIGITS if digits is None else digits
-    fewest = next(filter(ends_within, range(most + 1)), None)
+    fewest = next(filter(ends_within, range(most + 1))) if ends_within(most) else None
     faint = fewest is None and float(f"{sizes.max():.{max(most - 1, 0)}e}") < min(FAINT, 10.0 ** (1 - most))
     decimals = most if fewest is None or (fewest and digits is not None) else fewest
     return _Form(decimals, max(most - 1, 0), digits is None, faint, slack)

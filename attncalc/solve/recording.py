@@ -572,12 +572,16 @@ class Around:
         return looking(clean, self.operands)
 
 
+MOST_LATELY = 100  # entries' arithmetic that is kept for who asks again
+
+
 class Behind:
     """The graph behind a trace that was evaluated once."""
 
     def __init__(self, kept: Kept) -> None:
         self.named, self.values, self.operands = kept[:3]
         self.plain: dict[Node, Array] | None = None if kept.rounded else {}
+        self.lately: dict[tuple[str, tuple[int, ...], int | None], Arithmetic] = {}
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
@@ -599,7 +603,18 @@ class Behind:
         return self.found(step) is not None
 
     def arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
-        """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
+        """The arithmetic of one entry, from the values of the steps and operands that it is made of.
+
+        Who chooses an entry asks for the same as who then writes it.
+        """
+        asked = (step.key, at, deepest)
+        if asked not in self.lately:
+            if len(self.lately) >= MOST_LATELY:
+                self.lately.clear()
+            self.lately[asked] = self._arithmetic(step, at, deepest)
+        return self.lately[asked]
+
+    def _arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None) -> Arithmetic:
         found = self.found(step)
         if not found:
             return ()
