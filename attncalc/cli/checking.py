@@ -170,12 +170,14 @@ def policy(marking: Marking) -> Policy:
 
 def _points(marking: Marking) -> dict[str, float]:
     """What each step weighs: `scores=1,output=3`."""
-    found = {}
+    found: dict[str, float] = {}
     for word in names(marking.points):
         name, mark, weight = word.rpartition("=")
         if not mark or not name:
             fault = f"--points takes weights by the names of steps, not {quoted(word)}"
             raise OptionError(fault, hint="--points output=3")
+        if name.strip() in found:
+            raise OptionError(f"--points gives {quoted(name.strip())} twice")
         found[name.strip()] = from_zero("points", weight)
     return found
 

@@ -15,9 +15,10 @@ from attncalc.calculations import TABLE, families, load
 from attncalc.cli import output as out
 from attncalc.cli.checking import from_zero
 from attncalc.cli.lists import listed_page
+from attncalc.cli.printing import DECIMALS
 from attncalc.cli.quizzes import Drawing, may_be_document, own_but, sizes_of, wanted_by
 from attncalc.cli.reference import named
-from attncalc.cli.settings import Colour, hinting, names, option, switch, whole_to
+from attncalc.cli.settings import Colour, hinting, names, one_of, option, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
 from attncalc.common.numerals import QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
@@ -36,6 +37,7 @@ from attncalc.inputs.resolve import decode, read_file
 from attncalc.record.verdicts import USUAL_POLICY, Policy
 from attncalc.render import View
 from attncalc.render.page import Block, Page, write
+from attncalc.render.printing import AS_IT_IS, Printing, printed
 from attncalc.solve.problem import Problem
 
 NOT_SOLVED = 1
@@ -77,7 +79,18 @@ class Earning(NamedTuple):
         return replace(base, attempts=base.attempts if self.attempts is None else self.attempts, hint_cost=cost)
 
 
-OWN = ("calculation", "fade", "why", "predict", "save", "color", *Drawing._fields, *Asked._fields, *Earning._fields)
+OWN = (
+    "calculation",
+    "fade",
+    "why",
+    "predict",
+    "save",
+    "print_decimal",
+    "color",
+    *Drawing._fields,
+    *Asked._fields,
+    *Earning._fields,
+)
 """What the calculation's options and operands of these names are said with --set for."""
 
 
@@ -100,6 +113,12 @@ def practice(
         str | None,
         option("Output", "--save", "FILE", "append what happens, as JSON lines, and go on from there"),
     ] = None,
+    print_decimal: Annotated[
+        str | None,
+        option(
+            "Output", "--print-decimal", "MARK", "the decimal mark, of answers too: . or , (.)", check=one_of(DECIMALS)
+        ),
+    ] = None,
     color: Colour = "auto",
 ) -> int:
     """Asks for one step after the other, says at once whether it is right, and helps as far as you want.
@@ -119,14 +138,16 @@ def practice(
     path = None if save is None else _save_file(save)
     how: dict[str, Any] = {"fade": fade, "whys": why, "predict": predict}
     how |= {} if asking.hints == QUESTION else {"hints": asking.hints}
+    how |= {} if print_decimal is None else {"decimal": print_decimal}
+    printing = Printing(decimal=print_decimal or ".")
     session = _session(calculation, drawing, asking, own, earning.by, path, how)
-    _show(session.begin() if not session.said else session.again(), view)
+    _show(session.begin() if not session.said else session.again(), view, printing)
     while not session.ended:
         line = _line()
         if line is None:
-            _show(session.close(), view)
+            _show(session.close(), view, printing)
             break
-        _show(session.hear(line), view)
+        _show(session.hear(line), view, printing)
         if path is not None:
             _append(path, session.record())
     return 0 if session.solved else NOT_SOLVED
@@ -286,8 +307,8 @@ def _line() -> str | None:
     return line or None
 
 
-def _show(blocks: Sequence[Block], view: View) -> None:
+def _show(blocks: Sequence[Block], view: View, printing: Printing = AS_IT_IS) -> None:
     """Write what is said back."""
     if blocks:
-        text = str(write(Page("practice", tuple(blocks)), "table", view))
+        text = str(write(printed(Page("practice", tuple(blocks)), printing), "table", view))
         out.write_page(text if text.endswith("\n") else text + "\n")

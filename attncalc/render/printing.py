@@ -8,7 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attncalc.common.errors import InputError, both, near, quoted
-from attncalc.render.page import Formula, Heading, Note, Page, Paragraph, Part, Point, Points, Row, Rows, Table, Verdict
+from attncalc.render.page import (
+    Formula,
+    Heading,
+    Line,
+    Note,
+    Page,
+    Paragraph,
+    Part,
+    Point,
+    Points,
+    Row,
+    Rows,
+    Table,
+    Verdict,
+)
 
 TEXTS = ("Title", "Instructions", "Header", "Footer")
 TITLE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
@@ -34,6 +48,10 @@ class Printing:
     def number(self, text: str) -> str:
         """The same without its places: `[1]` may be a row of numbers."""
         return text if self.decimal == "." else NUMBER.sub(rf"\1{self.decimal}\2", text)
+
+    def numbers(self, text: str) -> str:
+        """The same of several numbers, with semicolons between them where they have commas: `max(0,5; 1,5)`."""
+        return self.number(text.replace(", ", "; ") if self.decimal == "," else text)
 
 
 AS_IT_IS = Printing()
@@ -100,7 +118,7 @@ def _block(block: Any, how: Printing) -> Any:
         return block._replace(labels={**numbered, **block.labels}, decimal=how.decimal)
     if isinstance(block, Verdict):
         return _verdict(block, how)
-    return block
+    return _line(block, how) if isinstance(block, Line) else block
 
 
 def _inside(block: Any, how: Printing) -> list[Any]:
@@ -108,6 +126,13 @@ def _inside(block: Any, how: Printing) -> list[Any]:
     if isinstance(block, Paragraph) and block.kind == "instructions" and "Instructions" in how.texts:
         return [Paragraph(part, block.kind) for part in how.texts["Instructions"]]
     return [_block(block, how)]
+
+
+def _line(line: Line, how: Printing) -> Line:
+    """An entry's arithmetic; the place counts from the first index where it has no labels."""
+    labels = line.labels or tuple(str(i + how.base) for i in line.at)
+    links = tuple(map(how.numbers, line.links))
+    return line._replace(arithmetic=how.numbers(line.arithmetic), links=links, labels=labels, why=how.words(line.why))
 
 
 def _point(point: Point, how: Printing) -> Point:
@@ -125,13 +150,12 @@ def _numbered(size: int, how: Printing) -> tuple[str, ...]:
 
 
 def _verdict(verdict: Verdict, how: Printing) -> Verdict:
-    revealed = verdict.revealed.replace(", ", "; ") if how.decimal == "," else verdict.revealed
     return verdict._replace(
         marks=how.number(verdict.marks),
         mistake=how.words(verdict.mistake),
         hint=how.words(verdict.hint),
         wrong=how.words(verdict.wrong),
-        revealed=how.number(revealed),
+        revealed=how.numbers(verdict.revealed),
         given=tuple(tuple(map(how.number, row)) for row in verdict.given),
         first=how.base,
     )

@@ -127,7 +127,7 @@ def states(told: str) -> list[str]:
     return re.findall(r"\d+\. \S+(?: \(here\))? (to do|unaided|aided|shown|follows)", told)
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.thorough) for n in NAMES])
 def test_right_rounded_wrong_and_abandoned_answers_hints_an_interrupt_and_going_on(sits: Sits, name: str) -> None:
     tasks = tasks_of(name, 0)

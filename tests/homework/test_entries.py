@@ -82,7 +82,7 @@ def test_the_only_entry_needs_no_brackets(trace: Any, answer: str, verdict: str)
         pytest.param(
             SHARES,
             [["0", "25"]] * 4,
-            "the answer is 4 × 2, and a list of 4 numbers is asked for; with --decimal , commas are decimal marks",
+            "the answer is 4 × 2, and a list of 4 numbers is asked for; a comma parts numbers here: write 0.5 for 0,5",
             id="decimal commas",
         ),
         pytest.param(COSINE, ["0.992"], "the answer is a list of 1 number, and a single number is asked for", id="[1]"),

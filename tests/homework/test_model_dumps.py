@@ -305,7 +305,7 @@ def in_float32(model: str, *names: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", ["llama", "t5", "gemma2"])
+@pytest.mark.parametrize("model", ["llama", *(pytest.param(n, marks=pytest.mark.release) for n in ("t5", "gemma2"))])
 def test_float32_within_float64_is_right_and_said(model: str) -> None:
     dump = in_float32(model, "normalised", "weights", "root_mean_square")
     marked = marker_of(model).mark(from_python(dump))
@@ -611,7 +611,7 @@ FAINTER = {"ln-wrong-eps", "rope-wrong-base"}
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(4)
+@pytest.mark.spread
 @pytest.mark.parametrize(("first", "second"), BOTH, ids=[f"{a.name}-{b.name}" for a, b in BOTH])
 def test_two_faults_between_two_states_are_named(first: Fault, second: Fault) -> None:
     dump = returned(computed("llama", dtype="float32", **first.options, **second.options))

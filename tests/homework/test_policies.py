@@ -208,6 +208,12 @@ def test_marks_changed_by_hand_are_logged_and_stay(run: Run, home: Path) -> None
         ("--policy bad.toml", {"bad.toml": 'cells = "one"'}, 'bad.toml: cells must be all or each, not "one"'),
         ("--policy bad.toml", {"bad.toml": "points = 3"}, "bad.toml: points is a number, not a table"),
         ("--policy bad.json", {"bad.json": "[]"}, "bad.json is a list, not an object"),
+        ("--points output=3,output=2", {}, '--points gives "output" twice'),
+        (
+            "--override m.csv",
+            {"m.csv": "student,step,marks,why\nright,output,1,\nright,output,2,\n"},
+            'm.csv:3: the marks of "right" for output are changed twice\nhint: leave one of the lines, this or m.csv:2',
+        ),
         ("--points outpt=3", {}, 'attention has no step "outpt"\nhint: did you mean output?'),
         ("--cells one", {}, "cells must be all or each"),
         ("--dry-run", {}, "--dry-run says what --regrade would change"),

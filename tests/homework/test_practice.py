@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -230,6 +231,16 @@ def test_the_command_in_a_pipe(run: Run) -> None:
     assert run("practice", "attention", "--seed", "1", input="\n".join(lines)).returncode == 0
     assert run("practice", "attention", "--seed", "1", input=lines[0]).returncode == 1
     assert run("practice", "nothing-such").returncode == 2
+
+
+def test_decimal_commas_are_written_and_read(run: Run, tmp_path: Path) -> None:
+    words = ("practice", "softmax", "--seed", "1", "--print-decimal", ",", "--save", "kept.jsonl", "--no-why")
+    done = run(*words, input="0,5 0 1,5\nnext\nhint\nhint\nhint\n", cwd=tmp_path)
+    assert "Right. next goes on." in done.stdout
+    assert "max(0,5; 0; 1,5) = -1,5" in done.stdout
+    assert re.findall(r"\d\.\d", done.stdout) == []
+    again = run(*words, input="list\n", cwd=tmp_path)
+    assert "unaided" in again.stdout.split("1. scaled")[1].split("2. ")[0]
 
 
 @pytest.mark.thorough

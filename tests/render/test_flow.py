@@ -58,7 +58,9 @@ def test_a_name_that_would_be_torn_gets_a_line_of_its_own() -> None:
 
 @pytest.mark.parametrize("width", range(40, 90))
 def test_a_sentence_keeps_a_step_of_a_group_and_an_option_together(width: int) -> None:
-    said = "wrong: 13 arrays of 77 as they should be; first wrong at layer 0/attention/q_rotated; see --show 'layer 0/*'"
+    said = (
+        "wrong: 13 arrays of 77 as they should be; first wrong at layer 0/attention/q_rotated; see --show 'layer 0/*'"
+    )
     lines = write(Page("model", (Paragraph(said),)), View(width=width)).splitlines()
     assert " ".join(lines) == said
     assert all(part in "\n".join(lines) for part in ("layer 0/attention/q_rotated", "--show 'layer 0/*'"))

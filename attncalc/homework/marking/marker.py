@@ -384,7 +384,7 @@ class _Sheet:
         hint = f"the answer is {given}, and {due} is asked for"
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
-            hint += "; with --decimal , commas are decimal marks"
+            hint += "; a comma parts numbers here: write 0.5 for 0,5"
         return found or Finding(UNEXPLAINED, hint=hint)
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:

@@ -63,8 +63,16 @@ def overridden(
     for change in before:
         with suppress(InputError):
             log += _change(found, change)
+    sources: dict[tuple[str, str], str] = {}
     for change in changes:
-        log += _change(found, change)
+        changed = _change(found, change)
+        for one in changed:
+            if (one.student, one.step) in sources:
+                where, first = (f"{source}: " if source else "" for source in (change.source, sources[one[:2]]))
+                fault = f"{where}the marks of {quoted(one.student)} for {one.step} are changed twice"
+                raise InputError(fault, hint=f"leave one of the lines, this or {first[:-2]}" if first else "")
+        sources |= {one[:2]: one.source for one in changed}
+        log += changed
     return found, log
 
 

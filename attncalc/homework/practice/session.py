@@ -57,9 +57,10 @@ class Session:
         whys: bool = True,
         predict: bool = False,
         hints: str = QUESTION,
+        decimal: str = ".",
     ) -> None:
         self.draw, self.number, self.first, self.fade = draw, number, number, fade
-        self.whys, self.predict, self.hints = whys, predict, hints
+        self.whys, self.predict, self.hints, self.decimal = whys, predict, hints, decimal
         self.question: Why | None = None
         self.right = 0  # so many steps were right at once
         self.predicted: dict[str, tuple[int, ...]] = {}  # of each step of the problem, where its largest entry is to be
@@ -244,7 +245,7 @@ class Session:
         try:
             if text.startswith("-") and (text == "-" or text[1:2] == "#"):
                 raise AttncalcError("answers are typed here: no file is read from standard input")
-            sheet = read_sheet(text, Reading(most=MOST_BYTES))
+            sheet = read_sheet(text, Reading(decimal=self.decimal, most=MOST_BYTES))
             finding = self.posed.judge(task, sheet)
             if sheet.source:
                 self.said = json.dumps({name or task.name: one.text.tolist() for name, one in sheet.steps.items()})
