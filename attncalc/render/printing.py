@@ -29,6 +29,7 @@ TITLE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
 PLACE = re.compile(r"\[\d+(?:…\d+)?(?:,\d+(?:…\d+)?)*\]")
 """A place, as pages write it: `[0,1]`, `[1024…1087,0…63]`."""
 NUMBER = re.compile(r"(?<![\w.])(\d+)\.(\d+(?:e[-+]?\d+)?)(?!\w|\.\d)")
+CALL = re.compile(r"\w\([^()]*\)")
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,10 @@ class Printing:
         return self.number(text)
 
     def number(self, text: str) -> str:
-        """The same without its places: `[1]` may be a row of numbers."""
-        return text if self.decimal == "." else NUMBER.sub(rf"\1{self.decimal}\2", text)
-
-    def numbers(self, text: str) -> str:
-        """The same of several numbers, with semicolons between them where they have commas: `max(0,5; 1,5)`."""
-        return self.number(text.replace(", ", "; ") if self.decimal == "," else text)
+        """The same without its places: `[1]` may be a row of numbers; with commas it is `max(0,5; 1,5)`."""
+        if self.decimal == ".":
+            return text
+        return NUMBER.sub(rf"\1{self.decimal}\2", CALL.sub(lambda call: call[0].replace(", ", "; "), text))
 
 
 AS_IT_IS = Printing()
@@ -131,8 +130,8 @@ def _inside(block: Any, how: Printing) -> list[Any]:
 def _line(line: Line, how: Printing) -> Line:
     """An entry's arithmetic; the place counts from the first index where it has no labels."""
     labels = line.labels or tuple(str(i + how.base) for i in line.at)
-    links = tuple(map(how.numbers, line.links))
-    return line._replace(arithmetic=how.numbers(line.arithmetic), links=links, labels=labels, why=how.words(line.why))
+    links = tuple(map(how.number, line.links))
+    return line._replace(arithmetic=how.number(line.arithmetic), links=links, labels=labels, why=how.words(line.why))
 
 
 def _point(point: Point, how: Printing) -> Point:
@@ -150,12 +149,13 @@ def _numbered(size: int, how: Printing) -> tuple[str, ...]:
 
 
 def _verdict(verdict: Verdict, how: Printing) -> Verdict:
+    revealed = verdict.revealed.replace(", ", "; ") if how.decimal == "," else verdict.revealed
     return verdict._replace(
         marks=how.number(verdict.marks),
         mistake=how.words(verdict.mistake),
         hint=how.words(verdict.hint),
         wrong=how.words(verdict.wrong),
-        revealed=how.numbers(verdict.revealed),
+        revealed=how.number(revealed),
         given=tuple(tuple(map(how.number, row)) for row in verdict.given),
         first=how.base,
     )
