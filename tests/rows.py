@@ -52,7 +52,7 @@ class Run(IntEnum):
 def run_of(item: pytest.Item) -> Run:
     """When a test is run. Of one that is marked `spread`, each run takes its own rows.
 
-    The quick one takes one in so many (12), `--thorough` another, and `--release` the rest. Files take turns, so that
+    The quick one takes one in so many (16), `--thorough` another, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of. Rows of whole models take
     a second each, and stand back: the quick run's are `--thorough`'s, and its own are `--release`'s.
     """
@@ -62,7 +62,7 @@ def run_of(item: pytest.Item) -> Run:
     spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
     if spread is None or call is None:
         return Run(late)
-    (share,) = spread.args or (12,)
+    (share,) = spread.args or (16,)
     turn = crc32(item.nodeid.partition("::")[0].encode())
     place = (sum({*call.indices.values()}) + turn) % share  # names that are given together have one index
     first = Run(late) if place == 0 else Run.THOROUGH if place == 1 else Run.RELEASE
