@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -590,7 +591,7 @@ def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch
     """All others are tried in vain, and of a model there are thousands."""
     key, step = marker_of("llama").key, ("layer 1/attention", "weights")
     tried = []
-    monkeypatch.setattr(key, "wrong_twice", lambda i, j: tried.append((key.wrong[i], key.wrong[j])))
+    monkeypatch.setattr(key, "wrong_twice", lambda i, j, gap: tried.append((key.wrong[i], key.wrong[j])))
     marked = Marker(key).mark(from_python({"layer 1/attention/weights": np.ones((2, 3))}))
     assert marked.steps[0].hint == "the answer is 2 × 3, and 2 × 6 × 6 is asked for"
     assert tried
@@ -841,3 +842,35 @@ def test_the_originals_are_right() -> None:
             dump |= {f"encoder_hidden_states.{i}": h for i, h in enumerate(held["encoder_hidden"] if of else ())}
             dump |= {f"cross_attentions.{i}": h for i, h in enumerate(held["cross_attentions"] if of else ())}
             assert computed(name).check(dump), name
+
+
+def scattered(model: str, name: str) -> dict[str, Any]:
+    """What a model returns, one array with noise that no mistake makes."""
+    dump = returned(computed(model, dtype="float32"))
+    return dump | {name: dump[name] + np.random.default_rng(0).normal(0, 0.1, dump[name].shape).astype(np.float32)}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("state", [0, 1])
+def test_what_nothing_explains_is_told_within_five_seconds(state: int) -> None:
+    begin = time.process_time()
+    marked = marker_of("mamba").mark(from_python(scattered("mamba", f"hidden_states.{state}")))
+    assert [step.verdict for step in marked.steps].count("unexplained") == 1
+    assert not any(step.mistake for step in marked.steps)
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.thorough
+def test_two_mistakes_behind_own_steps_give_what_they_give_throughout() -> None:
+    key = marker_of("llama").key
+    before, step = ("layer 0", "residual2"), ("layer 1", "residual2")
+    own = {before: key.value(before)}
+    gap, found = key.solutions.gap(step, own), 0
+    for i, j in combinations(range(0, len(key.wrong), 5), 2):
+        whole, part = key.wrong_twice(i, j), key.wrong_twice(i, j, gap)
+        if whole is None or part is None:
+            continue
+        found += 1
+        assert np.array_equal(key.value(step, whole, own), key.value(step, part, own), equal_nan=True)
+        assert len(part.steps) == 1
+    assert found > 30
