@@ -511,7 +511,7 @@ def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", ["llama", "gpt2"])
+@pytest.mark.parametrize("model", ["llama", "gpt2", "gpt_oss"])
 @pytest.mark.parametrize("mistake", ["mask-plus-inf", "att-linear-norm"])
 def test_a_mistake_that_leaves_no_numbers_is_named(model: str, mistake: str) -> None:
     key = marker_of(model).key

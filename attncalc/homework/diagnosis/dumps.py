@@ -222,6 +222,9 @@ def _off(answer: Answer, value: Array, sizes: Array) -> float:
 
 
 def _spread(value: Array, sizes: Array) -> float:
+    lost = np.isnan(value)
+    if lost.any() and not lost.all():
+        return np.inf  # nothing lies further apart than a number and none
     relative = value / sizes
     return float(np.std(relative[np.isfinite(relative)])) if np.isfinite(relative).any() else 0.0
 
