@@ -158,6 +158,10 @@ def _with_the_next(trace: Trace) -> Trace:
     options, asked, trace = options_of(trace), trace.mode.asked, trace.with_ids(("tokens",))
     if trace.calculation != "model" or asked in ("", "result") or asked in trace:
         return trace
+    if asked == "loss":
+        without = options["no_head"]
+        mend = "it ends with its hidden states" if without else "--targets are the tokens that are right"
+        raise OptionError(f"the model has no loss{'' if without else ' without --targets'}", hint=mend)
     told = [*_layers_told(trace)]
     if not (options["no_causal"] or options["no_head"] or options["kind"] == "vision"):
         words = trace.inputs["embedding/table"].labels.get(0, ())

@@ -261,12 +261,17 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
             sums += [np.vdot(x, y), np.vdot(x, x), np.vdot(y, y)]
     verdict = "differs" if beyond else "within" if worst else "equal"
     with np.errstate(all="ignore"):
-        cosine = (
-            float(sums[0] / np.sqrt(sums[1]) / np.sqrt(sums[2])) if sums[1] and sums[2] else float(verdict != "differs")
-        )
+        cosine = _cosine(*sums) if sums[1] and sums[2] else float(verdict != "differs")
     relative = worst / largest if largest else (0.0 if not worst else math.inf)
     finding = _explained(a, b, tolerance, dtype) if verdict == "differs" else ""
     return Compared(b.name, verdict, worst, relative, cosine, beyond / max(math.prod(b.shape), 1), at, finding)
+
+
+def _cosine(product: float, square: float, other: float) -> float:
+    """From sums of products; rounding takes it beyond 1, or off it where the arrays are equal."""
+    if product == square == other:
+        return 1.0 if math.isfinite(product) else math.nan
+    return float(np.clip(product / np.sqrt(square) / np.sqrt(other), -1, 1))
 
 
 def _without_batch(a: Dumped, b: Dumped) -> tuple[Dumped, Dumped]:

@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attncalc.common.errors import InputError, either, near, quoted, visible
+from attncalc.calculations import load
+from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
+from attncalc.declare.calculation import read
 
 FOLDER = Path(__file__).parent / "architectures"
 CONFIG = "config.json"
@@ -102,9 +104,12 @@ def options_of(table: Mapping[str, Any], config: Mapping[str, Any], source: str)
                 f"{source}: {key} = {visible(str(value), 60)} is not supported for {config['model_type']}",
                 hint="nothing is guessed of what changes a model's numbers",
             )
+    for key in dict.fromkeys(key for keys in of_every()["sizes"].values() for key in keys):
+        if config.get(key) is not None:
+            whole(config, key, source)
     for key, meaning in table["config"].items():
         if key in flat:
-            options |= _option(key, flat[key], meaning, flat, source)
+            options |= _allowed(key, _option(key, flat[key], meaning, flat, source), source)
     of_heads = next((key for key, meaning in table["config"].items() if meaning == "heads"), None)
     if of_heads and "heads" not in options:
         raise InputError(f"{source} has no {of_heads}", hint="how many heads there are can't be told from the tensors")
@@ -141,6 +146,8 @@ def _option(key: str, value: Any, meaning: Any, config: Mapping[str, Any], sourc
     if not isinstance(value, int | float) and not {"words", "places_of"} & meaning.keys():
         raise InputError(f"{source}: {key} = {_spelled(value)} is not a number")
     option = meaning["option"]
+    if option in ("heads", "kv_heads") and meaning.keys() == {"option"}:
+        return {option: whole(config, key, source)}
     if "places_of" in meaning:
         others = {meaning["places_of"], meaning["others"]}
         if not isinstance(value, list) or not set(value) <= others:
@@ -159,10 +166,25 @@ def _option(key: str, value: Any, meaning: Any, config: Mapping[str, Any], sourc
             raise InputError(f"{source}: {key} = {quoted(word)} is not supported", hint=f"known are {known}")
         return {option: meaning["words"][word]} if word in meaning["words"] else {}
     if "inverse_root" in meaning:
+        if not 0 < value < math.inf:
+            raise InputError(f"{source}: {key} must be greater than 0, not {_spelled(value)}")
         return {option: 1 / math.sqrt(value)}
     if "share_of_head" in meaning:
         return {"share_of_head": value}
     return {option: value}
+
+
+def _allowed(key: str, options: dict[str, Any], source: str) -> dict[str, Any]:
+    """What a key says, if the options may be that; else it is the key that is told, not the option."""
+    known = load("model")
+    for name, value in options.items():
+        if (option := known.option(name)) is not None:
+            try:
+                read(option, value)
+            except OptionError as error:
+                said = f"{source}: {key} {error.message.removeprefix(f'{option.flag} ')}"
+                raise InputError(said, hint=error.hint) from None
+    return options
 
 
 def _spelled(value: Any) -> str:
@@ -193,10 +215,11 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
         if local.get("rope_type", "default") != "default":
             fact = f"{source}: rope_type = {quoted(str(local['rope_type']))} of {LOCAL} is not supported"
             raise InputError(fact, hint="layers with a window are turned without scaling")
-        found |= {"local_rope_base": local["rope_theta"]} if "rope_theta" in local else {}
+        if "rope_theta" in local:
+            found |= _allowed(f"rope_theta of {LOCAL}", {"local_rope_base": local["rope_theta"]}, source)
         held = dict(held[GLOBAL])
     if config.get("rope_local_base_freq") is not None:
-        found["local_rope_base"] = config["rope_local_base_freq"]
+        found |= _allowed("rope_local_base_freq", {"local_rope_base": config["rope_local_base_freq"]}, source)
     scaled = dict(config.get("rope_scaling") or {})
     for one in (scaled, held):
         if "type" in one:
@@ -229,5 +252,5 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
             continue
         if key not in names:
             raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
-        found[names[key]] = tuple(value) if isinstance(value, list) else value
+        found |= _allowed(key, {names[key]: tuple(value) if isinstance(value, list) else value}, source)
     return found

@@ -574,6 +574,9 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
         return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
     base = word.partition("#")[0]
     if base and is_folder(base):
+        if not any(Path(base).iterdir()):
+            hint = "arrays are in npz, safetensors or npy files, or in a folder of npy files"
+            return InputError(f"{shown(base)} is a folder with nothing in it", hint=hint)
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
     if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=near_files(base))

@@ -347,3 +347,11 @@ def test_weights_are_never_all_in_memory(monkeypatch: pytest.MonkeyPatch, large:
     solve(problem_of(computed("llama"))._replace(backward=Backward()))
     assert len(widened) > 40
     assert most <= 3
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [("bert", "has no loss without --targets"), ("bert_bare", "has no loss\nhint: it ends with its hidden states")],
+)
+def test_a_loss_that_there_is_not_is_told(run: Run, model: str, said: str) -> None:
+    assert said in run("model", str(MODELS / model), "3,1,4", "--get", "loss").stderr

@@ -250,6 +250,7 @@ def test_a_folder_in_the_place_of_a_file_is_a_fault(
     from attncalc.cli import app
 
     (tmp_path / "folder.json").mkdir()
+    (tmp_path / "folder.json" / "notes.txt").touch()
     monkeypatch.chdir(tmp_path)
     assert app([*words], standalone_mode=False) == 2
     said = capsys.readouterr()

@@ -186,3 +186,14 @@ def test_a_map_on_the_command_line(tmp_path: Path) -> None:
     assert run(*words).exit_code == 2
     assert run(*words, "--map", "p=r,q=s").exit_code == 0
     assert run(*words, "--map", "p").exit_code == 2
+
+
+@pytest.mark.parametrize("factor", [1.0, -1.0, 3.0])
+def test_a_cosine_is_at_most_1(factor: float) -> None:
+    found = []
+    for seed in range(200):
+        x = np.random.default_rng(seed).normal(size=7)
+        found += [ac.compare({"x": factor * x}, {"x": x}).arrays[0].cosine]
+    assert max(map(abs, found)) <= 1
+    if factor == 1:
+        assert set(found) == {1.0}

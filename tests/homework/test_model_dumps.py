@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -510,12 +511,18 @@ def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", ["llama", "gpt2"])
-@pytest.mark.parametrize("mistake", ["mask-plus-inf", "att-linear-norm"])
+@pytest.mark.parametrize(
+    ("model", "mistake"),
+    [
+        *((model, mistake) for model in ("llama", "gpt2") for mistake in ("mask-plus-inf", "att-linear-norm")),
+        ("gpt_oss", "mask-plus-inf"),
+    ],
+)
 def test_a_mistake_that_leaves_no_numbers_is_named(model: str, mistake: str) -> None:
     key = marker_of(model).key
     wrong = next(solution for solution in key.wrong if solution.mistakes[0].id == mistake)
-    dump = {theirs: key.value(key.names.find(theirs), wrong) for theirs in returned(computed(model))}
+    values = {theirs: key.value(key.names.find(theirs), wrong) for theirs in returned(computed(model))}
+    dump = {theirs: value.astype(np.float32) for theirs, value in values.items()}
     assert np.isnan(dump["logits"]).any()
     marked = marker_of(model).mark(from_python(dump))
     assert [step.mistake or step.verdict for step in marked.steps] == ["right", mistake, *["follows"] * 4]
@@ -590,7 +597,7 @@ def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch
     """All others are tried in vain, and of a model there are thousands."""
     key, step = marker_of("llama").key, ("layer 1/attention", "weights")
     tried = []
-    monkeypatch.setattr(key, "wrong_twice", lambda i, j: tried.append((key.wrong[i], key.wrong[j])))
+    monkeypatch.setattr(key, "wrong_twice", lambda i, j, gap: tried.append((key.wrong[i], key.wrong[j])))
     marked = Marker(key).mark(from_python({"layer 1/attention/weights": np.ones((2, 3))}))
     assert marked.steps[0].hint == "the answer is 2 × 3, and 2 × 6 × 6 is asked for"
     assert tried
@@ -668,14 +675,16 @@ FUSED = {
     "deepseek_v2": {
         "model.layers.1.self_attn.q_proj": "attention/q",
         "model.layers.1.self_attn.kv_a_proj_with_mqa": "attention/latent attention/k_rope",
+        "model.layers.1.self_attn.kv_b_proj": "attention/k_heads attention/v_heads",
     },
     "deepseek_v3": {
         "model.layers.1.self_attn.q_b_proj": "attention/q",
         "model.layers.1.self_attn.kv_a_proj_with_mqa": "attention/latent attention/k_rope",
+        "model.layers.1.self_attn.kv_b_proj": "attention/k_heads attention/v_heads",
     },
 }
 """What modules give whose matrices are those of several of ours."""
-READS = {"x_proj": "ssm/x", "q_b_proj": "attention/q-norm/output"}
+READS = {"x_proj": "ssm/x", "q_b_proj": "attention/q-norm/output", "kv_b_proj": "attention/kv-norm/output"}
 """What a module reads that does not stand at the beginning of its part of a layer."""
 
 
@@ -804,6 +813,52 @@ def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+@pytest.mark.parametrize(
+    ("model", "hooked"),
+    [
+        (
+            "deepseek_v3",
+            {
+                "model.layers.1.mlp.gate": "feed-forward/logits",
+                "model.layers.1.mlp.experts": "feed-forward/mixed",
+                "model.layers.1.mlp.shared_experts.gate_proj": "feed-forward/shared/hidden",
+                "model.layers.1.mlp.shared_experts.up_proj": "feed-forward/shared/linear",
+                "model.layers.1.mlp.shared_experts": "feed-forward/shared/output",
+                "model.layers.1.mlp": "feed-forward/output",
+            },
+        ),
+        (
+            "mixtral",
+            {
+                "model.layers.1.block_sparse_moe.gate": "feed-forward/logits",
+                "model.layers.1.block_sparse_moe.experts": "feed-forward/output",
+                "model.layers.1.block_sparse_moe": "feed-forward/output",
+                "model.layers.1.mlp": "feed-forward/output",
+            },
+        ),
+        ("gpt_oss", {"model.layers.1.mlp.experts": "feed-forward/output", "model.layers.1.mlp": "feed-forward/output"}),
+    ],
+)
+def test_modules_of_experts_are_known_by_their_names(model: str, hooked: dict[str, str]) -> None:
+    names, t = marker_of(model).key.names, computed(model)
+    assert {name: "/".join(names.find(name)) for name in hooked} == {
+        name: f"layer 1/{at}" for name, at in hooked.items()
+    }
+    assert marker_of(model).mark(from_python({name: t[f"layer 1/{at}"][None] for name, at in [*hooked.items()][:1]}))
+
+
+def test_what_a_convolution_gives_is_laid_in_rows() -> None:
+    """It has a row for each channel; that of a text is padded, and gives more than is kept."""
+    t = computed("vit")
+    embedded = t["embedding/embedded"].T.reshape(1, 8, 2, -1)
+    assert t.check({"vit.embeddings.patch_embeddings.projection": embedded})
+    assert not t.check({"vit.embeddings.patch_embeddings.projection": embedded[..., ::-1]})
+    t = computed("mamba")
+    convolved = np.pad(t["layer 1/ssm/convolved"].T, ((0, 0), (0, 2)))[None]
+    assert t.check({"backbone.layers.1.mixer.conv1d": convolved})
+    assert not t.check({"backbone.layers.1.mixer.conv1d": convolved[:, :-1]})
+
+
 @pytest.mark.thorough
 def test_a_head_without_its_layer_is_told() -> None:
     t = computed("distilbert")
@@ -841,3 +896,35 @@ def test_the_originals_are_right() -> None:
             dump |= {f"encoder_hidden_states.{i}": h for i, h in enumerate(held["encoder_hidden"] if of else ())}
             dump |= {f"cross_attentions.{i}": h for i, h in enumerate(held["cross_attentions"] if of else ())}
             assert computed(name).check(dump), name
+
+
+def scattered(model: str, name: str) -> dict[str, Any]:
+    """What a model returns, one array with noise that no mistake makes."""
+    dump = returned(computed(model, dtype="float32"))
+    return dump | {name: dump[name] + np.random.default_rng(0).normal(0, 0.1, dump[name].shape).astype(np.float32)}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("state", [0, 1])
+def test_what_nothing_explains_is_told_within_five_seconds(state: int) -> None:
+    begin = time.process_time()
+    marked = marker_of("mamba").mark(from_python(scattered("mamba", f"hidden_states.{state}")))
+    assert [step.verdict for step in marked.steps].count("unexplained") == 1
+    assert not any(step.mistake for step in marked.steps)
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.thorough
+def test_two_mistakes_behind_own_steps_give_what_they_give_throughout() -> None:
+    key = marker_of("llama").key
+    before, step = ("layer 0", "residual2"), ("layer 1", "residual2")
+    own = {before: key.value(before)}
+    gap, found = key.solutions.gap(step, own), 0
+    for i, j in combinations(range(0, len(key.wrong), 5), 2):
+        whole, part = key.wrong_twice(i, j), key.wrong_twice(i, j, gap)
+        if whole is None or part is None:
+            continue
+        found += 1
+        assert np.array_equal(key.value(step, whole, own), key.value(step, part, own), equal_nan=True)
+        assert len(part.steps) == 1
+    assert found > 30

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import IDS, LEFT_OUT, Tensors, bfloat16, computed, rewritten, tensors_of
+from checkpoints import IDS, LEFT_OUT, MODELS, NAMES, Tensors, bfloat16, computed, rewritten, tensors_of
 from conftest import Run
 
 import attncalc as ac
-from attncalc.common.errors import AttncalcError, TooLarge
+from attncalc.common.errors import AttncalcError, InputError, TooLarge
 from attncalc.evaluate.large import memory
 from attncalc.inputs import checkpoints, stored_arrays
 from attncalc.inputs.checkpoint_configs import tables
+from attncalc.inputs.checkpoints import read_checkpoint
+from attncalc.inputs.reading import Reading
 
 Change = Callable[[Tensors], Tensors]
 FIRST, HEAD, NORM = "model.layers.0.", "lm_head.weight", "model.norm.weight"
@@ -170,7 +173,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "another width": ({"config": {"hidden_size": 16}}, "(hidden_size) asks for 16 in place of 8"),
     "other heads": ({"config": {"num_attention_heads": 3}}, "(3 heads of 4) asks for 12 in place of 8"),
     "other groups": ({"config": {"num_key_value_heads": 2}}, "(2 heads of 4) asks for 8 in place of 4"),
-    "no heads": ({"config": {"num_attention_heads": 0}}, "heads must be at least 1"),
+    "no heads": (
+        {"config": {"num_attention_heads": 0}},
+        'num_attention_heads is "0", not a whole number',
+    ),
     "heads that are not told": (
         {"config": {"num_attention_heads": LEFT_OUT}},
         "config.json has no num_attention_heads",
@@ -276,3 +282,25 @@ def test_pickles_stay_closed(run: Run, tmp_path: Path) -> None:
     folder = rewritten(tmp_path, "llama")
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     assert "pytorch_model.bin is a pickle, which is never opened" in run("model", folder, "3,1,4").stderr
+
+
+@pytest.mark.spread(4)
+@pytest.mark.parametrize("model", NAMES)
+def test_a_number_that_no_option_may_be_is_told_by_the_files_key(tmp_path: Path, model: str) -> None:
+    """Not by our option's name, and before any arithmetic is tried with it."""
+    meanings = tables()[read_checkpoint(str(MODELS / model), Reading()).architecture]["config"]
+    config = json.loads((MODELS / model / "config.json").read_text(encoding="utf-8"))
+    read = [key for key, meaning in meanings.items() if "when" not in meaning]
+    numbers = [key for key in read if type(config.get(key)) in (int, float)]
+    assert numbers
+    for key in numbers:
+        for value in (-1.5, 1e400):
+            folder = rewritten(tmp_path, model, config={key: value})
+            with pytest.raises(InputError, match=rf"config\.json: {key} .*{value}"):
+                read_checkpoint(str(folder), Reading())
+
+
+def test_an_empty_folder_is_no_dump(run: Run, tmp_path: Path) -> None:
+    said = run("model", str(MODELS / "llama"), "3,1,4", "--check", str(tmp_path)).stderr
+    assert "is a folder with nothing in it" in said
+    assert "npy" in said

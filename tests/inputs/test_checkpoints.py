@@ -74,4 +74,4 @@ def test_a_list_that_is_none(fault: Any, llama: Path, places: object) -> None:
 
 def test_a_folder_without_a_checkpoint(fault: Any, folder: Path) -> None:
     (folder / "empty").mkdir()
-    assert fault(word="empty#w")[0] == "empty is a folder"
+    assert fault(word="empty#w")[0] == "empty is a folder with nothing in it"

@@ -159,4 +159,5 @@ class TestNoFiles:
 @pytest.mark.parametrize("word", ["folder", "folder/", "@folder", "."])
 def test_a_folder(folder: Path, fault: Fault, word: str) -> None:
     (folder / "folder").mkdir()
+    (folder / "folder" / "q.txt").touch()
     assert fault(word=word) == (f"{word.removeprefix('@')} is a folder", "name a file in it")

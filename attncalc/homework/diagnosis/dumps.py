@@ -14,7 +14,7 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, BY_CHANCE, fits, odds
-from attncalc.homework.diagnosis.key import FEW, Key, Question, Whole
+from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import Answer
 from attncalc.language.graph import Node
@@ -57,19 +57,17 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
         few, due = answer.laid(lambda part: _taken(part, step, chosen)), _taken(against, step, chosen)
     else:
         chosen, few, due = {}, answer, against
-    whole: Whole = {}
     sizes = _sizes(due)
     right = _off(few, due, sizes)
     tried: list[Near] = []
-    for number, node in enumerate(nodes):
-        if node.axes != step.sources[0].axes:
-            continue
-        value = key.excerpt(node, chosen, own, whole)
+    alike = [number for number, node in enumerate(nodes) if node.axes == step.sources[0].axes]
+    for number, value in zip(alike, key.excerpts([nodes[number] for number in alike], chosen, own), strict=True):
         if value is None or value.shape != few.shape:
             continue
         off, away = _off(few, value, sizes), _size(_finite((value - due) / sizes))
         tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all()), away))
-    values = {near.number: key.excerpt(nodes[near.number], chosen, own, whole) for near in _meant(tried, right)}
+    meant = [near.number for near in _meant(tried, right)]
+    values = dict(zip(meant, key.excerpts([nodes[number] for number in meant], chosen, own), strict=True))
     dimensions = _dimensions(_gaps(few, due, sizes))
     in_reach = [near for near in tried if abs(near.away - right) <= WITHIN_NOISE * right]  # others cannot be meant
     noise: list[Array] = []
@@ -98,9 +96,9 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
 
 def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | None) -> list[int]:
     """Those of the rules' values that explain a dump of another shape than what is right."""
-    tried, whole = [], Whole()
-    for number, node in enumerate(nodes):
-        value = key.excerpt(node, {}, own, whole) if node.shape == answer.shape else None
+    tried = []
+    alike = [number for number, node in enumerate(nodes) if node.shape == answer.shape]
+    for number, value in zip(alike, key.excerpts([nodes[number] for number in alike], {}, own), strict=True):
         if value is not None and value.shape == answer.shape:
             sizes = _sizes(value)
             near = _off(answer, value, sizes), _spread(value, sizes), bool(fits(answer, value).all())
@@ -224,6 +222,9 @@ def _off(answer: Answer, value: Array, sizes: Array) -> float:
 
 
 def _spread(value: Array, sizes: Array) -> float:
+    lost = np.isnan(value)
+    if lost.any() and not lost.all():
+        return np.inf  # nothing lies further apart than a number and none
     relative = value / sizes
     return float(np.std(relative[np.isfinite(relative)])) if np.isfinite(relative).any() else 0.0
 

@@ -103,8 +103,7 @@ def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:
     small = answer.dumped and key.is_small(question.step)
     if small and not is_lost(answer, question.expected) and stands_out(answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
-        for base in question.bases:
-            yield nearest_to(key, question, pairs, base)
+        yield nearest_to(key, question, pairs, question.bases[0])
 
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
@@ -210,8 +209,10 @@ def _pairs(key: Key, question: Question) -> Iterator[Solution]:
     if question.answer.shape != question.expected.shape:
         reshaped = {i for i in within if not _has_shape(key.wrong[i], question.step, key.nodes[question.step].shape)}
         pairs = ((i, j) for i, j in pairs if i in reshaped or j in reshaped)
+    dumped = question.answer.dumped and key.problem.backward is None
+    between = key.solutions.gap(question.step, question.own) if dumped else None
     for i, j in islice(pairs, MOST_PAIRS):
-        if (found := key.wrong_twice(i, j)) is not None:
+        if (found := key.wrong_twice(i, j, between)) is not None:
             yield found
 
 

@@ -22,7 +22,7 @@ from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import Rounding, at_places, evaluate, is_given, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest
-from attncalc.homework.diagnosis.solutions import Own, Solution, Solutions, is_meant
+from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, is_meant
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
@@ -247,12 +247,17 @@ class Key:
         pairs = [self.values(pair) for pair in steps]
         return any(not np.allclose(a, b, equal_nan=True) for a, b in pairs if a.shape == b.shape)
 
-    def wrong_twice(self, i: int, j: int) -> Solution | None:
-        """The solution with the mistakes of the i-th and the j-th wrong one; two that write one step are no pair."""
-        if (i, j) not in self._pairs:
+    def wrong_twice(self, i: int, j: int, gap: Gap | None = None) -> Solution | None:
+        """The solution with the mistakes of the i-th and the j-th wrong one; two that write one step are no pair.
+
+        Of a gap it has the one step behind it.
+        """
+        if gap or (i, j) not in self._pairs:
             first, second = self.wrong[i], self.wrong[j]
             [a], [b] = first.mistakes, second.mistakes
             clash = a.id == b.id or set(a.at) & set(b.at) or self.solutions.changed(a) & self.solutions.changed(b)
+            if gap:
+                return None if clash else self.solutions.by_two(first, second, gap)
             found = None if clash else self.solutions.by(a, b)
             single = found is not None and found.steps in (first.steps, second.steps)
             self._pairs[i, j] = None if single else found
@@ -414,7 +419,22 @@ class Key:
         """What the usual solution is made of, and others share."""
         return frozenset(walk(*self.nodes.values()))
 
-    def excerpt(self, node: Node, chosen: Mapping[str, Array], own: Own | None, whole: Whole) -> Array | None:
+    def excerpts(self, nodes: Sequence[Node], chosen: Mapping[str, Array], own: Own | None) -> Iterator[Array | None]:
+        """The nodes' values at some places of their axes, one after the other; None as `_excerpt` says.
+
+        Small values that are wanted as a whole are worked out many at a time, what they share once for all of these.
+        """
+        whole: Whole = {}
+        if chosen or any(self._is_large(node) for node in nodes):
+            yield from (self._excerpt(node, chosen, own, whole) for node in nodes)
+            return
+        number = max(1, LARGE // max(map(self._most_entries, nodes), default=1))
+        for start in range(0, len(nodes), number):
+            some = nodes[start : start + number]
+            found = self.solutions.values_once(some, own)
+            yield from (as_parts(found[node]) for node in some)
+
+    def _excerpt(self, node: Node, chosen: Mapping[str, Array], own: Own | None, whole: Whole) -> Array | None:
         """A node's value at some places of its axes; None where that takes a large value as a whole."""
         own = self.solutions.usable(own, node) if own else None
         try:

@@ -17,7 +17,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, go_on
 from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
-from attncalc.evaluate.values import evaluate
+from attncalc.evaluate.values import evaluate, is_given
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps, walk
 from attncalc.solve.build import write
@@ -60,6 +60,14 @@ class _Forward(NamedTuple):
     by_one: dict[tuple[Mistake, ...], _Rewritten]  # what single rules make of it, as far as asked for
 
 
+class Gap(NamedTuple):
+    """What lies between steps that somebody has written down and the one that comes of them."""
+
+    step: StepKey
+    ends: Own
+    front: Mapping[StepKey, Node]  # those steps, and what is behind them
+
+
 _Rewritten: TypeAlias = "tuple[list[Node | None], list[Mistake]]"
 """Roots, and the rules that are still to be written into them."""
 
@@ -92,6 +100,28 @@ class Solutions:
             return None
         return None if found.steps == self.right.steps else found
 
+    def by_two(self, one: Solution, other: Solution, gap: Gap) -> Solution | None:
+        """A step by two rules that are both made behind somebody's own steps; None as above, or where one is enough.
+
+        No other step is looked at, which in a model of many layers is far less. There must be no gradient.
+        """
+        go_on()
+        rules = *one.rules, *other.rules
+        forward = self._under(tuple(rule for rule in rules if rule.options))
+        try:
+            roots, _ = self._before_the_gradient(one.rules, forward)
+            begun = [root for root in roots if root and root.op == "step" and root.key == gap.step]
+            [root] = self._rewritten([*begun[:1]], rules[-1], forward, gap)
+        except (AttncalcError, NotThere, ValueError):
+            return None
+        alone = (solution.steps.get(gap.step) for solution in (self.right, one, other))
+        return None if root is None or root in alone else Solution({gap.step: root}, rules)
+
+    def gap(self, step: StepKey, own: Own) -> Gap:
+        """What lies between own steps and another."""
+        front = walk(*(self.right.steps[key] for key in own))
+        return Gap(step, own, {node.key: node for node in front if node.op == "step"})
+
     def changed(self, rule: Mistake) -> frozenset[str]:
         """The options that a mistake changes."""
         options = self._forward[()].options
@@ -101,14 +131,18 @@ class Solutions:
     def values(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
         """The nodes' values, from the true operands or from somebody's own values of steps."""
         if own:
-            found: dict[Node, Array] = {}
-            for odd, alike in self._by_odd_shapes(nodes, own).items():
-                found |= self._evaluated(alike, {step: value for step, value in own.items() if step not in odd})
-            return found
+            return self.values_once(nodes, own)
         new = [node for node in nodes if node not in self._values]
         if new:
             self._values |= self._evaluated(new, {})
         return {node: self._values[node] for node in nodes}
+
+    def values_once(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
+        """The same, of nodes that nobody asks for again: none is kept."""
+        found: dict[Node, Array] = {}
+        for odd, alike in self._by_odd_shapes(nodes, own or {}).items():
+            found |= self._evaluated(alike, {step: value for step, value in (own or {}).items() if step not in odd})
+        return found
 
     def usable(self, own: Own, node: Node) -> Own:
         """The own values that can be those of the steps behind a node: a mistake may have given them other shapes."""
@@ -229,8 +263,12 @@ class Solutions:
             forward.by_one[rules] = found
         return forward.by_one[rules]
 
-    def _rewritten(self, roots: list[Node | None], rule: Mistake, forward: _Forward) -> list[Node | None]:
+    def _rewritten(
+        self, roots: list[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None
+    ) -> list[Node | None]:
         """The graph with its steps as a rule writes them; what cannot be formed behind them is None.
+
+        In front of a gap nothing is written anew.
 
         Raises NotThere where the rule finds nothing to change.
         """
@@ -240,8 +278,14 @@ class Solutions:
         known: dict[StepKey, Node] = dict(forward.inputs)
         untouched = self._untouched(forward, rule)
         changed = False
-        for node in walk(*filter(None, roots), into=lambda node: () if node in untouched else node.sources):
-            if node in untouched:
+        if gap:
+            known |= gap.front
+
+        def ends(node: Node) -> bool:
+            return node in untouched or (gap is not None and is_given(node, gap.ends))
+
+        for node in walk(*filter(None, roots), into=lambda node: () if ends(node) else node.sources):
+            if ends(node):
                 if node.op == "step":
                     known[node.key] = node
                 continue

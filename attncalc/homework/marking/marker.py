@@ -257,7 +257,7 @@ class _Sheet:
             found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored, stored)))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
-        void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
+        void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
         given = whole.answered
         told = self.of_machine or not np.isnan(whole.value[given]).any()
         if told and not void:  # nothing follows from a step that is filled up
@@ -333,7 +333,7 @@ class _Sheet:
         answer = question.answer
         if np.isnan(answer.value).all():
             return unexplained(answer, question.expected)
-        if not is_filled(answer.value, question.expected):
+        if not _is_filled(answer, question.expected):
             return None
         found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
         return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
@@ -486,6 +486,11 @@ class _Sheet:
         value = None if solution is None else self.key.value(step, solution)
         answer = self.answers[step]
         return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
+
+
+def _is_filled(answer: Answer, expected: Array) -> bool:
+    """Whether one number stands throughout; where it is no number, and said to be none, that tells more."""
+    return is_filled(answer.value, expected) and not np.isnan(answer.value[answer.answered]).any()
 
 
 def _extent(shape: tuple[int, ...]) -> str:

@@ -7,6 +7,7 @@ weights are those of several, as GPT-2's `c_attn`, is each of their steps at som
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from os.path import commonpath
@@ -34,6 +35,8 @@ GIVES = {
     "attention/wuq": "attention/q",
     "attention/wdkv": "attention/latent",
     "attention/wkr": "attention/k_rope",
+    "attention/wuk": "attention/k_heads",
+    "attention/wuv": "attention/v_heads",
     "attention/kv_gamma": "attention/kv-norm/output",
     "ssm/wx": "ssm/inner",
     "ssm/wz": "ssm/gate",
@@ -46,7 +49,10 @@ GIVES = {
     "feed-forward/w3": "feed-forward/linear",
     "feed-forward/w2": "feed-forward/output",
     "experts/router": "feed-forward/logits",
-    "experts/w2": "feed-forward/output",
+    "experts/w2": "feed-forward/mixed",  # or the output, where no shared expert's is added
+    "experts/shared_w1": "feed-forward/shared/hidden",
+    "experts/shared_w3": "feed-forward/shared/linear",
+    "experts/shared_w2": "feed-forward/shared/output",
     "embedding/table": "embedding/embeddings",
     "embedding/types": "embedding/types",
     "embedding/positions": "embedding/positions",
@@ -56,6 +62,9 @@ GIVES = {
     "logits/bias": "logits",
 }
 """A weight, and the step that its module gives; a gain's is the output of its norm."""
+COLUMNS = {"embedding/kernel": "embedding/embedded", "ssm/kernel": "ssm/convolved"}
+"""A kernel, and the step that its convolution gives, which has a row for each channel and may go on behind the last
+token."""
 ALONE = {
     frozenset({"attention/wq", "attention/wk", "attention/wv"}): "attention/concatenated",
     frozenset({"feed-forward/w1"}): "feed-forward/activated",
@@ -83,8 +92,17 @@ def _plain(name: str) -> str:
 class Fused(NamedTuple):
     """What a module gives that does the work of several: steps, each at some places of an axis of so many."""
 
-    size: int
+    size: int | None  # None where they are columns, of which there may be more
     steps: Mapping[StepKey, Array]
+
+    def laid(self, part: Array, step: StepKey, shape: tuple[int, ...]) -> Array:
+        """What a step is of an array: its columns as rows, or its places, those of heads head by head."""
+        if self.size is None:
+            return part.reshape(shape[1], -1).T[: shape[0]] if part.size % shape[1] == 0 else part
+        part = part.take(self.steps[step], axis=-1)
+        if len(shape) == 3 and part.size == math.prod(shape):
+            return part.reshape(shape[1], shape[0], shape[2]).swapaxes(0, 1)
+        return part
 
 
 class Modules(NamedTuple):
@@ -136,6 +154,10 @@ def _fused(
                 steps[key] = _places(cut, size, [widths[each] for each in cuts], widths[path])
         if steps:
             yield _plain(module), Fused(size, steps)
+    for path, name in stored.items():
+        layer, inner = _parted(path)
+        if inner in COLUMNS and (key := _key(layer, COLUMNS[inner])) in order:
+            yield _plain(name.partition(".weight")[0]), Fused(None, {key: np.arange(0)})
 
 
 def _places(cut: Any, size: int, widths: list[int], width: int) -> Array:
@@ -228,7 +250,9 @@ def _holding(
         below = [path for path, name in own.items() if name.startswith(f"{module}.")]
         held = frozenset(path for path in below if _gives(path) or frozenset({path}) in ALONE)
         given = [key for path in held if (key := _key(layer, ALONE.get(held, _gives(path)))) in order]
-        if not given or module in around or module in own.values():
+        if "experts/w2" in held and ("experts/router" in held or not given):  # else a shared expert is added to them
+            given = [_key(layer, "feed-forward/output")]
+        if not given or "{e}" in module or module in around or module in own.values():
             continue
         last = max(given, key=order.__getitem__)
         norms = [path for path in held if re.fullmatch(r"norm\d/gamma", path)]

@@ -131,12 +131,12 @@ class StepNames:
         if fused is None:
             yield self.find(name), answer
             return
-        if answer.shape[-1:] != (fused.size,):
+        if fused.size is not None and answer.shape[-1:] != (fused.size,):
             held = " and ".join(map(spelled, fused.steps))
             fact = f"{quoted(name)} is {shape_text(answer.shape)}, but {held} lie side by side in rows of {fused.size}"
             raise InputError(fact)
-        for step, places in fused.steps.items():
-            yield step, answer.laid(partial(np.take, indices=places, axis=-1))
+        for step in fused.steps:
+            yield step, answer.laid(partial(fused.laid, step=step, shape=self._shapes[step]))
 
     @property
     def order(self) -> Iterator[StepKey]:
