@@ -36,6 +36,8 @@ STYLE = """
 .attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
 .attncalc p.formula > *, .attncalc math * { text-indent: 0; }
 .attncalc p.formula > math { padding-block: .1em; }
+.attncalc .letters, .attncalc .lettered > math { display: none; }
+.attncalc .lettered > .letters { display: inline; overflow-wrap: anywhere; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {

@@ -27,6 +27,7 @@ from attncalc.render.html_values import (
     axis_names,
     below,
     element,
+    formula_text,
     kept_whole,
     named,
     on_paper,
@@ -70,6 +71,7 @@ OPTION = r"(?<!\S)\(?--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # 
 MANY_OPERANDS = 9  # of a page that is folded, from which on they are folded too
 FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
+FITTING = 24  # letters of a formula that every page has room for
 LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
 TOOLS = (
@@ -331,7 +333,10 @@ def _formula(formula: Formula) -> str:
     chain += [f"→ {formula.outcome}"] if formula.outcome else []
     latex = " = ".join(filter(None, (formula.symbol_latex, formula.latex)))
     drawn = mathml(latex) if formula.symbol_latex else text(formula.symbol)
-    return element("p", " ".join([drawn, *(element("span", text(link), "sizes") for link in chain)]), "formula")
+    if "<math" in drawn and len(formula.text) > FITTING:  # on a line of letters, where the page is narrower than it is
+        drawn += element("span", formula_text(f"{formula.symbol} = {formula.text}"), "letters")
+    chain = [element("span", formula_text(link), "sizes") for link in chain]
+    return element("p", " ".join([drawn, *chain]), "formula")
 
 
 def _cells(part: Part, layout: Layout) -> Iterator[str]:

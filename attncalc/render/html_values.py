@@ -169,9 +169,10 @@ class Scale(NamedTuple):
         """The shades beside the numbers that they stand for."""
         most = text(format_number(self.most))
         if not self.signed:
-            return f"0 {swatches('h', range(1, DEEPEST + 1, 2))} {most}: the shade of a share"
+            shades = swatches("h", range(1, DEEPEST + 1, 2))
+            return f"0 {shades} {most}: {element('span', 'the shade of a share', 'whole')}"
         below, above = swatches("m", range(DEEPEST, 0, -2)), swatches("p", range(1, DEEPEST + 1, 2))
-        return f"−{most} {below} 0 {above} {most}: striped is below 0"
+        return f"−{most} {below} 0 {above} {most}: {element('span', 'striped is below 0', 'whole')}"
 
 
 def swatches(sign: str, levels: range) -> str:
@@ -299,6 +300,16 @@ def _name(table: Table, axis: str, index: int | None, *, scope: str) -> str:
     return element("th", element("bdi", name), "label", scope=scope)
 
 
+LOWERED = re.compile(r"(?<![^\W_])([^\W\d_]|Σ|mean|max|min|softmax)_([^\Wᵀ]+)")
+"""What has something below it in a formula of letters: a sum or a letter, and no name of a step."""
+
+
 def axis_names(words: str) -> str:
     """Names of axes: `d_model` with its model below."""
     return re.sub(r"_(\w+)", r"<sub>\1</sub>", text(words))
+
+
+def formula_text(words: str) -> str:
+    """A formula in letters: what a sum or a letter has below it, `Σ_n` and `h_0`, stands there."""
+    kept = re.sub(r"∂L/∂\w+", lambda slope: element("span", slope[0], "whole"), text(words))
+    return kept_whole(re.sub(LOWERED, r"\1<sub>\2</sub>", kept))

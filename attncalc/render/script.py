@@ -200,5 +200,15 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => { for (const part of folds()) part.open = part.dataset.was === "true"; });
 follow();
+
+// A formula that is wider than the page, whose fractions and cases no line can end in, is written in letters.
+const fit = seen => {
+  for (const { target } of seen) {
+    target.classList.remove("lettered");
+    target.classList.toggle("lettered", target.scrollWidth > target.clientWidth);
+  }
+};
+const fitting = new ResizeObserver(seen => requestAnimationFrame(() => fit(seen)));
+for (const letters of page.querySelectorAll(".letters")) fitting.observe(letters.parentElement);
 for (const hidden of page.querySelectorAll(".hint, .tools")) hidden.hidden = false;
 """

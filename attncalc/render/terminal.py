@@ -522,12 +522,14 @@ GLUE = "\xa0"
 """A blank at which no line is broken."""
 THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
-SIGN = rf"[-+−≈/⊙→]|->|{THAN}|else|and|or|where(?: \w+ {THAN})?"  # a formula is broken before it
+SIGN = rf"[-+−≈/⊙→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
 WORD = rf"(?:(?:{SIGN}) )?(?:\S*Σ\w* )?(?:{PLACE}|[\S{GLUE}])+\s*|\s+"  # a Σ keeps its sum
 FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
-END = rf"(?!{PLACE})[×·,()|#](?:(?!{PLACE})[×·,()|#²ᵀ])*"
-PIECE = rf"(?:{PLACE}|(?!{PLACE})[^×·,()|#])*{END}|(?:{PLACE}|[^×·,()|#])+"  # of a word: no number is broken
-BIT = rf"(?:(?:{SIGN}) )?\S+\s*|\s+"  # of a piece that is too long for a line
+END = rf"(?!{PLACE})[×·,)|#](?:(?!{PLACE})[×·,()|#²ᵀ])*(?<!\()"
+BODY = rf"{PLACE}|(?!{PLACE})[^×·,)|#]"  # a bracket that opens stays with what it holds
+PIECE = rf"(?:{BODY})*{END}|(?:{BODY})+|."  # of a word: no number is broken
+OPENED = r"[^(]*\(+|[^(]+"  # of a piece that is too long for a line
+BIT = rf"(?:(?:{SIGN}) )?\S+\s*|\s+"  # and of what is too long even so
 
 
 class Chain:
@@ -606,8 +608,9 @@ def _pieces(text: str, room: int) -> Iterator[str]:
             yield word
             continue
         for piece in re.findall(PIECE, word):
-            parts = [piece] if cell_len(piece.rstrip()) <= room else re.findall(BIT, piece)
-            for part in parts:
+            parts = [piece] if cell_len(piece.rstrip()) <= room else re.findall(OPENED, piece)
+            bits = (bit for part in parts for bit in ([part] if cell_len(part) <= room else re.findall(BIT, part)))
+            for part in bits:
                 yield from [part] if cell_len(part.rstrip()) <= room else chop_cells(part, room)
 
 

@@ -112,13 +112,13 @@ GROUP = 20
 """Samples whose pages are opened at once: a browser takes longer to start than to open one."""
 FRAMED = """<!DOCTYPE html><title>t</title>
 <style>iframe { display: block; border: 0; width: WIDTHpx; height: 900px; }</style>FRAMES
-<script>addEventListener("load", () => {
+<script>addEventListener("load", async () => {
   const found = {};
-  for (const frame of document.querySelectorAll("iframe")) {
+  await Promise.all([...document.querySelectorAll("iframe")].map(async frame => {
     const page = frame.contentDocument, window = frame.contentWindow;
     const of = selector => [...page.querySelectorAll(selector)];
-    found[frame.name] = (() => { TEST })();
-  }
+    found[frame.name] = await (async () => { TEST })();
+  }));
   const report = document.createElement("pre");
   report.id = "report";
   report.textContent = JSON.stringify(found);
@@ -332,6 +332,25 @@ def test_on_a_phone_the_link_to_a_part_is_never_alone_on_a_line(look: Look, name
     problem = posed(name)
     trace = solve(problem._replace(backward=Backward()) if name == "optimizer-adamw" else problem)
     assert look(framed({name: page_in("html", trace)}, test, 375)).found == {name: []}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+def test_on_a_phone_no_formula_is_wider_than_the_page(look: Look, first: int) -> None:
+    """What no line can end in, a fraction or cases, is written in letters there; so is what a sum has below it."""
+    test = """
+    of("details").forEach(part => part.open = true);
+    const formulas = of("p.formula").filter(part => !part.closest(".panel"));
+    let wide = formulas;
+    for (let tries = 0; wide.length && tries < 30; tries++) {  // what is opened is fitted before it is painted
+      await new Promise(done => window.setTimeout(done, 50));
+      wide = formulas.filter(part => part.scrollWidth > part.clientWidth);
+    }
+    return { all: formulas.length, wide: wide.map(part => part.textContent), lettered: of(".lettered").length };
+    """
+    found = look(framed(sampled(first), test, 375)).found
+    assert {name: said["wide"] for name, said in found.items() if said["wide"]} == {}
+    assert sum(said["all"] for said in found.values()) > 100 > sum(said["lettered"] for said in found.values())
 
 
 def cut_on_paper(look: Look, pages: dict[str, str]) -> dict[str, list[str]]:

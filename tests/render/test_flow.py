@@ -37,6 +37,8 @@ FORMULAS = {
     "outside what decides": ("2×[0.5 < 2]×0.56631 + b", 16, ["2×[0.5 < 2]×", "0.56631 + b"]),
     "before what holds elsewhere": ("a where b < 1, else 0", 20, ["a where b < 1,", "else 0"]),
     "before a condition": ("∂L/∂masked where j ≤ i, else 0", 20, ["∂L/∂masked", "where j ≤ i, else 0"]),
+    "before what is repeated": ("∂L/∂losses for every n", 20, ["∂L/∂losses", "for every n"]),
+    "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb·", "cccc)"]),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
 }
 
@@ -73,10 +75,11 @@ WHOLE = r"\[[^][;]*\]|\([^][(),]* [<≤=≥>≠] [^][(),]*\)"
 @pytest.mark.parametrize("width", [40, 80])
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_no_line_ends_within_a_place_or_a_comparison(name: str, backward: bool, width: int) -> None:
+def test_no_line_ends_within_a_place_or_behind_a_bracket_that_opens(name: str, backward: bool, width: int) -> None:
     problem = posed(name)
     with suppress(AttncalcError):  # not every one has a gradient
         trace = solve(problem._replace(backward=problem.backward or Backward()) if backward else problem)
         page = page_in("table", trace, View(width=width))
         torn = [found[0] for found in re.finditer(WHOLE.replace(" ", r"\s+"), page) if "\n" in found[0]]
         assert [part for part in torn if len(re.sub(r"\s+", " ", part)) < width // 2] == []
+        assert re.findall(r".*[(√]$", page, re.MULTILINE) == []

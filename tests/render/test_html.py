@@ -27,6 +27,7 @@ from attncalc.render.html_values import whole_numbers
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import LOOKED_AT, solve
 
+BELOW, SHARE = (f'<span class="whole">{said}</span></p>' for said in ("striped is below 0", "the shade of a share"))
 VOID = {"meta", "input"}
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -438,3 +439,14 @@ def test_a_gradient_that_is_handed_on_is_drawn_as_any_other() -> None:
     formulas = re.findall('<p class="formula">(.*)</p>', html)
     assert formulas
     assert [formula for formula in formulas if not formula.startswith("<math")] == []
+
+
+@pytest.mark.thorough
+@rows("tried", ONE_OF_EACH)
+def test_below_a_sum_stands_what_it_runs_over(tried: Tried) -> None:
+    """No `Σ_n` nor `h_0` is left as it is typed in the line of sizes, and no legend ends within its last words."""
+    page = page_in("html", solved(tried))
+    sizes = " ".join(re.findall(r'<span class="sizes">(= .*?)</span>', re.sub("<sub>.*?</sub>", "", page)))
+    assert re.findall(r"(?<![^\W_])(?:[^\W\d_]|Σ|mean|max|min|softmax)_.*", sizes) == []
+    legends = re.findall(r'<p class="scale faint">.*?</p>', page)
+    assert all(legend.endswith((BELOW, SHARE)) for legend in legends)
