@@ -95,7 +95,7 @@ def rope(
     if strength is not None:
         note("cosines and sines carry the attention factor: lengths change by it, and scores by its square")
     where = index(place.name, (place,), "p") if positions is None else positions
-    angles = step("angles", outer(where, frequencies), "the angle grows in proportion to the position, in radians")
+    angles = step("angles", outer(where, frequencies), "the angle grows in proportion to the position p, in radians")
     if strength is not None and inverse:
         strength = 1 / strength
     cosines, sines = cosines_and_sines(angles, strength)

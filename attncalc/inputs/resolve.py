@@ -574,7 +574,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
         return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
     base = word.partition("#")[0]
     if base and is_folder(base):
-        if not any(Path(base).iterdir()):
+        if _is_empty(base):
             hint = "arrays are in npz, safetensors or npy files, or in a folder of npy files"
             return InputError(f"{shown(base)} is a folder with nothing in it", hint=hint)
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
@@ -588,6 +588,14 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     files = _files_beside(base)
     hint = near(Path(word).stem, [*files, *labels], said=files)
     return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
+
+
+def _is_empty(folder: str) -> bool:
+    """Whether there is nothing in a folder; of one that may not be looked into nobody knows."""
+    try:
+        return not any(Path(folder).iterdir())
+    except OSError:
+        return False
 
 
 def _is_formula(word: str) -> bool:

@@ -344,7 +344,9 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
             which = ""
     lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
     same = {
-        at: f"{known}{which}" for (at, (_, known, which)), lasts in zip(alike.items(), lasting, strict=True) if lasts
+        at: "the result" if name == known else f"{known}{which}"
+        for (at, (name, known, which)), lasts in zip(alike.items(), lasting, strict=True)
+        if lasts
     }
 
     def once(block: Any) -> Any:

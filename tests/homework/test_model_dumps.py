@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -906,12 +905,11 @@ def scattered(model: str, name: str) -> dict[str, Any]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("state", [0, 1])
-def test_what_nothing_explains_is_told_within_five_seconds(state: int) -> None:
-    begin = time.process_time()
+def test_what_nothing_explains_is_looked_through_to_the_end(state: int) -> None:
     marked = marker_of("mamba").mark(from_python(scattered("mamba", f"hidden_states.{state}")))
-    assert [step.verdict for step in marked.steps].count("unexplained") == 1
+    [step] = [step for step in marked.steps if step.verdict == "unexplained"]
+    assert "stopped" not in (step.hint or "")
     assert not any(step.mistake for step in marked.steps)
-    assert time.process_time() - begin < 5
 
 
 @pytest.mark.thorough
