@@ -112,7 +112,7 @@ A demonstration.
 
 2  weights = softmax(q) → [2×1×3]
 
-   the same numbers as encoder 1/self-attention/weights, the result
+   the same numbers as the result
 
    largest drift from full precision: 0.0012
 
