@@ -256,8 +256,8 @@ CALLS = {
         "",
     ),
     "cosine folder 1,2": (
-        "folder is a folder",
-        "name a file in it",
+        "folder is a folder with nothing in it",
+        "arrays are in npz, safetensors or npy files, or in a folder of npy files",
     ),
     "cosine model.pt 1,2": (
         "model.pt is a PyTorch file, which is never opened, since that can run code",

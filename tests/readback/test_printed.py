@@ -88,7 +88,7 @@ def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[A
 
     def of_the_turn_before(node: Node) -> Node:
         before = carried.get(node.args["name"]) if node.op == "input" else None
-        if before is not None and before.op == "step":
+        if before is not None and before.op == "step" and before.args["shown"]:
             whose = f"{graph.loop.turn} {last - 1}"
             node = Node("step", *before.sources, axes=before.axes, **before.args | {"group": whose})
         made.append(node)
