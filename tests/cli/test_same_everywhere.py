@@ -57,7 +57,7 @@ def here() -> list[object]:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("settings", PLACES.values(), ids=PLACES)
 def test_every_document_is_the_same(tmp_path: Path, settings: dict[str, str]) -> None:
     found = documents(settings, tmp_path)

@@ -134,7 +134,7 @@ def of_canvas(package: bytes) -> Gaps:
     return gaps
 
 
-@pytest.mark.spread(9)
+@pytest.mark.spread(18)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in MADE]
 )

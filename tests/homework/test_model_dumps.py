@@ -176,7 +176,7 @@ def returned(t: ac.Trace) -> dict[str, Any]:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(21)
+@pytest.mark.spread(42)
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{model}" for f, model in PLANTED])
 def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     dump = returned(computed(model, dtype="float32", **fault.options))
@@ -233,7 +233,7 @@ def narrow(fault: Fault, model: str) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(21)
+@pytest.mark.spread(42)
 @pytest.mark.parametrize(("fault", "model"), BFLOAT16, ids=[f"{f.name}-{m}" for f, m in BFLOAT16])
 def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> None:
     marked = narrow(fault, model)
@@ -253,7 +253,7 @@ def test_most_of_what_has_signal_is_named() -> None:
     assert len(MISSED) <= 0.05 * (len(PLANTED) - len(WITHIN))
 
 
-@pytest.mark.spread(21)
+@pytest.mark.spread(42)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{m}" for f, m in PLANTED])
 def test_a_fault_has_signal_or_is_said_to_have_none(fault: Fault, model: str) -> None:
@@ -488,7 +488,7 @@ def test_matrices_that_lie_otherwise_are_told(
     assert (mistake == "mh-wo-transposed") == ("conv1d-transposed" in step.finding.also)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_norms_that_square_in_float16_are_told(tmp_path: Path) -> None:
     """One token is far larger than the others, as the first one of a text is in many models: its squares overflow."""
 

@@ -177,6 +177,7 @@ def test_another_seed_gives_another_problem(name: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", ["cosine", "softmax", "attention", "layernorm", "mlp"])
 def test_every_level_shows_every_mistake(name: str, level: str) -> None:

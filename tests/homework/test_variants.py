@@ -55,6 +55,7 @@ def signs(value: Any) -> list[float]:
     return sorted(np.sign(np.ravel(value)).tolist())
 
 
+@pytest.mark.spread(6)
 @pytest.mark.parametrize(
     "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN]
 )
