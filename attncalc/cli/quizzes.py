@@ -323,7 +323,7 @@ def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
             raise OptionError(f"--set takes an option with its value, not {quoted(word)}", hint="--set seed=3")
         known = [each.name for each in calculation.options]
         if option not in known:
-            mend = near(option, known) or f"it has {both(known) or 'none'}"
+            mend = near(option, known) or f"it has {both(known) if known else 'none'}"
             raise OptionError(f"{base} has no option {quoted(option)}", hint=mend)
         said[option] = {"true": True, "false": False}.get(value.strip(), value.strip())
     operands, options, backward = by_name(calculation, derivative, said)

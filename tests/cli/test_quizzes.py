@@ -300,6 +300,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "no operand": (("quiz", "dot", "--given", "a,c", "-o", "quiz"), 'dot has no operand "c"'),
     "too few operands": (("quiz", "attention", "--given", "x,wq", "-o", "quiz"), "wk and wv must still be given"),
     "set without a value": (("quiz", "dot", "--set", "seed", "-o", "quiz"), "--set takes an option with its value"),
+    "set where there is nothing to set": (("quiz", "dot", "--set", "seed=3", "-o", "quiz"), 'no option "seed"'),
     "set to what is none": (("quiz", "sampling", "--set", "seeds=3", "-o", "quiz"), 'no option "seeds"'),
     "an option of another": (("quiz", "dot", "--causal", "-o", "quiz"), "attncalc quiz has no option --causal"),
     "a sample with a seed": (("quiz", "@nowhere", "--seed", "1", "-o", "quiz"), "has its own numbers"),

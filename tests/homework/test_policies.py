@@ -218,6 +218,11 @@ def test_marks_changed_by_hand_are_logged_and_stay(run: Run, home: Path) -> None
         ("--cells one", {}, "cells must be all or each"),
         ("--dry-run", {}, "--dry-run says what --regrade would change"),
         ("--override m.csv", {"m.csv": ""}, "m.csv is empty"),
+        (
+            "--override m.csv",
+            {"m.csv": "student,step,marks,marks,why\nright,output,1,2,\n"},
+            'm.csv has two columns "marks"\nhint: leave one of them',
+        ),
         ("--override m.csv", {"m.csv": "student,step,marks\n"}, 'm.csv has no column "why"'),
         (
             "--override m.csv",

@@ -31,6 +31,8 @@ class Headed(NamedTuple):
         """The column of one of these names, in any capitals."""
         known = [word.casefold() for word in self.head]
         for name in names:
+            if known.count(name) > 1:
+                raise InputError(f"{self.source} has two columns {quoted(name)}", hint="leave one of them")
             if name in known:
                 return known.index(name)
         hint = near(names[0], self.head) or f"its first line names the columns: {both(map(quoted, self.head))}"
