@@ -10,7 +10,7 @@ from itertools import chain as joined
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.box import Box
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
@@ -19,6 +19,7 @@ from rich.text import Text
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import ONES
 from attncalc.render import View
+from attncalc.render.flow import GLUE, Chain, Chains
 from attncalc.render.page import (
     BLANK,
     FAINT,
@@ -282,7 +283,7 @@ class Drawn:
             yield Text()
         if table.shape or not table.can_be_shown:
             if lines:
-                yield from map(self.line, lines)
+                yield Chains([*map(self.line, lines)])
                 yield Text()
             beside = self.product(part, table, margin, style)
             yield from self.grid(table, margin, style) if beside is None else (beside,)
@@ -340,7 +341,7 @@ class Drawn:
         counted = " (indices from 0)" if part is first else ""
         yield Chain(self.text(part.heading.text), [self.text(f"= {formula.text}")])
         yield self.text(f"{why.text}{counted}".strip())
-        yield from map(self.line, arithmetic.lines)
+        yield Chains([*map(self.line, arithmetic.lines)])
         yield from (self.text(note.text) for note in part.all(Note))
 
     def section(self, part: Part) -> Iterator[RenderableType]:
@@ -513,110 +514,6 @@ def _links(formula: Formula, name: str) -> Iterator[str]:
         yield f"= {formula.sizes}"
     if formula.outcome:
         yield f"→ {formula.outcome}"
-
-
-# Formulas on a terminal: broken before their signs where they are wider than the page, and names cut to a width.
-
-
-GLUE = "\xa0"
-"""A blank at which no line is broken."""
-THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
-PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
-SIGN = rf"[-+−≈/⊙→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
-WORD = rf"(?:(?:{SIGN}) )?(?:\S*Σ\w* )?(?:{PLACE}|[\S{GLUE}])+\s*|\s+"  # a Σ keeps its sum
-FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
-END = rf"(?!{PLACE})[×·,)|#](?:(?!{PLACE})[×·,()|#²ᵀ])*(?<!\()"
-BODY = rf"{PLACE}|(?!{PLACE})[^×·,)|#]"  # a bracket that opens stays with what it holds
-PIECE = rf"(?:{BODY})*{END}|(?:{BODY})+|."  # of a word: no number is broken
-OPENED = r"[^(]*\(+|[^(]+"  # of a piece that is too long for a line
-BIT = rf"(?:(?:{SIGN}) )?\S+\s*|\s+"  # and of what is too long even so
-
-
-class Chain:
-    """`scores = Q·Kᵀ = [2×3]·[3×2]` on one line, or where that is too wide with each `=` below the first.
-
-    Lines that are too wide even so are broken outside brackets rather than within them; further ones hang in.
-    """
-
-    def __init__(self, start: Text, links: Sequence[Text] = (), *, hang: int = 2) -> None:
-        self.start, self.links, self.hang = start, links, hang
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        yield from self.lines(options.max_width)
-
-    def lines(self, width: int) -> Iterator[Text]:
-        """The lines on a page of that width."""
-        start, links = self.start, self.links
-        whole = Text(" ").join([start, *links])
-        if not links or whole.cell_len <= width:
-            yield from broken(whole, width, hang=self.hang)
-            return
-        below = start.cell_len + 1
-        if below <= width // 2 and not any(_torn(link.plain, width - below - 2) for link in links):
-            yield from broken(Text(" ").join([start, links[0]]), width, hang=below + 2)
-            links = links[1:]
-        else:  # after a long name the formula gets lines of its own
-            yield from broken(start, width, hang=2)
-            below = 4
-        for link in links:
-            yield from broken(link, width, indent=below, hang=2)
-
-
-def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0) -> Iterator[Text]:
-    """The text from `indent` on, broken where it is wider than the page; further lines hang in more."""
-    if indent + text.cell_len <= width:
-        yield _indented(text, indent)
-        return
-    for at, line in enumerate(text.divide(_breaks(text.plain, width - indent, width - indent - hang))):
-        line.rstrip()
-        yield _indented(line, indent + hang * (at > 0))
-
-
-def _indented(text: Text, indent: int) -> Text:
-    text.plain = text.plain.replace(GLUE, " ")
-    return Text(" " * indent, no_wrap=True).append_text(text)
-
-
-def _breaks(text: str, first: int, further: int) -> list[int]:
-    """The offsets at which lines begin: a first line of so many cells, then lines of so many.
-
-    A line ends at the last sign that the fewest brackets enclose, in a list at a `;`, where that fills half of it.
-    """
-    found: list[int] = []
-    places: list[tuple[int, float]] = []  # where the line may end, and how many brackets are open there
-    start = offset = depth = 0
-    for word in _pieces(text, further):
-        for piece in re.split(FACTOR, word):
-            if offset:
-                places.append((offset, depth - 0.5 * text[:offset].endswith("; ")))
-            while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
-                least = further // 2 if found else first - further // 2
-                late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
-                fewest = min(open_ for _, open_ in late)
-                start = max(place for place, open_ in late if open_ == fewest)
-                found.append(start)
-                places = [place for place in places if place[0] > start]
-            offset += len(piece)
-            depth += sum(piece.count(sign) for sign in "([") - sum(piece.count(sign) for sign in ")]")
-    return found
-
-
-def _pieces(text: str, room: int) -> Iterator[str]:
-    """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
-    for word in re.findall(WORD, text):
-        if cell_len(word.rstrip()) <= room:
-            yield word
-            continue
-        for piece in re.findall(PIECE, word):
-            parts = [piece] if cell_len(piece.rstrip()) <= room else re.findall(OPENED, piece)
-            bits = (bit for part in parts for bit in ([part] if cell_len(part) <= room else re.findall(BIT, part)))
-            for part in bits:
-                yield from [part] if cell_len(part.rstrip()) <= room else chop_cells(part, room)
-
-
-def _torn(text: str, room: int) -> bool:
-    """Whether a name in the text is too long for a line of that room."""
-    return any(cell_len(piece.rstrip()) > room for word in re.findall(WORD, text) for piece in re.findall(PIECE, word))
 
 
 # A value as Rich's tables: a row, a table with its axes' names and labels, or a stack of tables.
