@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -12,7 +12,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
-from attncalc.language.ops.basics import called, same_along
+from attncalc.language.ops.basics import HERE, called, same_along
 from attncalc.language.primitive import symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
@@ -368,7 +368,7 @@ LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix pr
 
 def _told(reasons: Sequence[Reason]) -> str:
     """Why a gradient is what it is, in one sentence: where several steps were made from a value, that comes first."""
-    rules = [*dict.fromkeys(reason.text for reason in reasons)]
+    rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
     if len(ways) > 1:
         groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
@@ -384,7 +384,16 @@ def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
     through: dict[str, list[str]] = {}
     for reason in dict.fromkeys(reasons):
         through.setdefault(reason.through, []).append(reason.text)
-    return tuple((where, "; ".join(texts)) for where, texts in through.items())
+    return tuple((where, "; ".join(_merged(texts))) for where, texts in through.items())
+
+
+def _merged(rules: Iterable[str]) -> list[str]:
+    """Each rule once: that of factors, too, with the names of all of them where they have names."""
+    others: dict[str, list[str]] = {}
+    for rule in dict.fromkeys(rules):
+        said, _, other = rule.partition(HERE)
+        others.setdefault(said, []).append(other)
+    return [said + HERE * all(found) + both(found) * all(found) for said, found in others.items()]
 
 
 def _because(node: Node, source: int, before: list[Reason], owner: Node | None) -> list[Reason]:
@@ -403,7 +412,8 @@ def _because(node: Node, source: int, before: list[Reason], owner: Node | None) 
     through = "" if owner is None else owner.path
     places = same_along(node, source) if node.row.elementwise else ""
     it = called(node.sources[source]) if places else ""
-    repeated = [Reason(f"{it} is the same at every place of {places}, so that is added up", through=through)] * bool(it)
+    each = f"each entry of {it}" if node.sources[source].axes else it
+    repeated = [Reason(f"{each} is used at every place of {places}, so that is added up", through=through)] * bool(it)
     if carried and hands_on:
         return [*carried, *repeated]
     text = because(node, source) if callable(because) else because

@@ -14,11 +14,12 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.gradients import gradient_step, gradients
 from attncalc.language.graph import Node, building, given, group, identity, step, steps
-from attncalc.language.ops import held, keep_where, mean, outer, peak, ranking, softmax, sqrt, total
+from attncalc.language.ops import held, keep_where, mean, outer, peak, ranking, softmax, sqrt, tanh, total
 from attncalc.language.primitive import formula
 
 N, M, D = Axis("n", 3), Axis("m", 4), Axis("d", 2)
 X, Y = given("x", (N, D)), given("y", (M, D))
+A, B = given("a", ()), given("b", ())
 
 
 def attended() -> tuple[Node, list[Node]]:
@@ -83,11 +84,19 @@ def test_every_step_gets_a_step_of_its_own_in_the_order_of_the_chain_rule() -> N
             "weightsᵀ·∂L/∂output",
             "what comes back from there is weighted by weights",
         ),
-        ("weights", "∂L/∂output·Vᵀ", "weights is the same at every place of d_v: "),
+        ("weights", "∂L/∂output·Vᵀ", "each entry of weights is used at every place of d_v: "),
         ("scaled", "weights ⊙ (∂L/∂weights − Σ(∂L/∂weights ⊙ weights))", "shares sum to 1 over m, "),
         ("scores", "∂L/∂scaled / √d", "divides the gradient by it as well"),
-        ("q", "∂L/∂scores·K", "Q is the same at every place of m: what comes back from there is weighted by K"),
-        ("k", "∂L/∂scoresᵀ·Q", "K is the same at every place of n: what comes back from there is weighted by Q"),
+        (
+            "q",
+            "∂L/∂scores·K",
+            "entry of Q is used at every place of m: what comes back from there is weighted by K",
+        ),
+        (
+            "k",
+            "∂L/∂scoresᵀ·Q",
+            "entry of K is used at every place of n: what comes back from there is weighted by Q",
+        ),
     ],
 )
 def test_the_backward_pass_of_attention_reads_as_in_a_textbook(of: str, written: str, because: str) -> None:
@@ -112,6 +121,8 @@ CHAINS = {
     "a mean of squares": (mean(X**2), f"{MEAN}; {SQUARE}"),
     "nothing": (X, "passed on unchanged"),
     "nothing but another order": (X.T, "passed on unchanged"),
+    "two factors of one kind": (X * (tanh(X) * X), f"{FACTOR}; the slope of tanh x is 1 − tanh² x"),
+    "two factors with names": (A * (B * X), f"{FACTOR}, here a and b"),
 }
 
 
