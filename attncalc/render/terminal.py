@@ -135,6 +135,7 @@ class Drawn:
 
     def __init__(self, page: Page, view: View) -> None:
         self.page, self.view = page, view
+        self.known = frozenset(_known(page))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         self.width = None if options.max_width >= ENDLESS else options.max_width
@@ -275,7 +276,8 @@ class Drawn:
         """What stands below a step's line."""
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
-        yield from (self.text(block.text, REASON) for block in part.all(Paragraph) if block.kind == "why")
+        if part.heading.key not in self.known:
+            yield from (self.text(block.text, REASON) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:
             yield Text()
             yield self.prose(block.text)
@@ -475,6 +477,18 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+"
+
+
+def _known(page: Page) -> Iterator[str]:
+    """The steps of a part that comes again, as `token 2` does behind `token 1`, whose reasons were told before."""
+    told: dict[tuple[str, ...], str] = {}
+    for part in page.all(Part):
+        for group in part.all(Part):
+            for step in group.all(Part):
+                reasons = [block.text for block in step.all(Paragraph) if block.kind == "why"]
+                alike = (re.sub(r"\d+", "", group.heading.text), step.heading.text, *reasons)
+                if told.setdefault(alike, group.heading.text) != group.heading.text:
+                    yield step.heading.key
 
 
 class _Whole:

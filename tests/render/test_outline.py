@@ -119,6 +119,23 @@ def test_no_reason_is_given_again_and_again(name: str, backward: bool) -> None:
         assert {why: count for why, count in said.items() if count > MOST_ALIKE} == {}
 
 
+@pytest.mark.parametrize("name", ["kv-cache", "rnn", "optimizer-adamw", "quantize-mxfp4"])
+def test_a_part_that_comes_again_does_not_repeat_its_reasons(name: str) -> None:
+    trace = solve(posed(name))
+    page = " ".join(page_in("table", trace, View(width=80)).split())
+    of = Counter(
+        why for _, why in {(step.name, step.why) for step in trace.steps if re.fullmatch(r".* \d", step.group)}
+    )
+    told = {why: names for why, names in of.items() if not any(why in other for other in of if other != why)}
+    assert {why: page.count(why) for why in told} == told
+
+
+def test_a_part_that_is_shown_alone_tells_its_reasons() -> None:
+    trace = solve(posed("kv-cache"))
+    page = " ".join(page_in("table", trace, View(width=80, show=("token 2/*",))).split())
+    assert [step.why for step in trace.steps if step.group == "token 2" and step.why not in page] == []
+
+
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_two_parts_have_one_name(name: str) -> None:
