@@ -584,6 +584,7 @@ class _Grid(NamedTuple):
     corner: str
     labels: Sequence[str]
     columns: Sequence[_Column]
+    above: str = ""  # the columns' axis, where it stands over them and not in the corner
 
     @property
     def margin(self) -> int:
@@ -658,9 +659,12 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
             place = f"[{','.join(map(str, at[len(matrix.at) :]))}]"
             yield Chain(Text.assemble((f"{place}  ", FAINT), (view.spell(entry), style)), hang=4)
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
+        whole_grid = _narrowed(whole_grid, table, view, width)
         for number, block in enumerate(_blocks(whole_grid, width)):
             if number:
                 yield Text()
+            if whole_grid.above:
+                yield Text(f"{'':{whole_grid.margin}}{view.spell(' │')} {whole_grid.above}", FAINT)
             yield _drawn(whole_grid, block, table, view, style)
     else:
         shown = _fitting(whole_grid, view, width)
@@ -687,6 +691,15 @@ def _grid(matrix: Matrix, table: Table, view: View) -> _Grid:
         columns.append(_Column(name(across, j), align(spelled), j))
     corner = view.spell(across if is_row else f"{down} ╲ {across}")
     return _Grid(matrix, corner, [""] if is_row else [name(down, i) for i in matrix.rows], columns)
+
+
+def _narrowed(grid: _Grid, table: Table, view: View, width: int | None) -> _Grid:
+    """The matrix with the columns' axis over them instead of in the corner, where more of them then fit in a line."""
+    down, across = map(view.spell, axes(table))
+    narrow = grid._replace(corner=down, above=across)
+    if len(table.shape) == 1 or narrow.margin == grid.margin or grid.fits(grid.columns, width):
+        return grid
+    return narrow if len(_blocks(narrow, width)) < len(_blocks(grid, width)) else grid
 
 
 def _blocks(grid: _Grid, width: int | None) -> Sequence[Sequence[_Column]]:
