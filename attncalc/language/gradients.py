@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -269,6 +269,9 @@ def gradients(
     contributions: dict[Node, list[Node]] = {output: [upstream]}
     reasons = {output: [Reason("the gradient that arrives at the result from the loss")]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
+    alike = {
+        (source.op, source.sources): step for source, step in named.items() if source.sources and source.op != "step"
+    }
     whose: dict[Node, Node] = {}  # the step in whose formula a node stands
     found: dict[Node, Node] = {}
     for node in reversed(forward):
@@ -279,9 +282,8 @@ def gradients(
         if node.op == "step" or node in wrt:
             why = _told(reasons[node])
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
-            gradient = gradient_step(
-                node, spread(gradient, front + node.axes), why, of, word, also, edges=_edges(reasons[node])
-            )
+            gradient = _by_name(spread(gradient, front + node.axes), alike)
+            gradient = gradient_step(node, gradient, why, of, word, also, edges=_edges(reasons[node]))
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -340,6 +342,16 @@ def gradient_step(
 def gradient_symbol(of: Node, loss: str = "L") -> str:
     """How formulas speak of the gradient of the loss with respect to a step or an operand."""
     return f"∂{loss}/∂{of.args['symbol']}"
+
+
+def _by_name(value: Node, named: Mapping[tuple[str, tuple[Node, ...]], Node]) -> Node:
+    """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector."""
+    new: dict[Node, Node] = {}
+    for node in walk(value, into=lambda node: () if node.op in ("step", "input") else node.sources):
+        copy = node if node.op == "step" else node.over([new[source] for source in node.sources])
+        step = named.get((node.op, node.sources))
+        new[node] = step if step is not None and step.sources[0].args == node.args else copy
+    return new[value]
 
 
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
