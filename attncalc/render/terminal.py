@@ -206,8 +206,13 @@ class Drawn:
             yield from lines
 
     def operand(self, table: Table, source: str) -> Iterator[Indented]:
-        """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name."""
+        """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name.
+
+        Where formulas call it otherwise, and by more than a capital or an index, it is `class_weights = w`.
+        """
         line = self.text(table.name, "bold")
+        symbol = self.view.spell(table.symbol)
+        line.append(f" = {symbol}" if _bare(symbol) != _bare(table.name) else "")
         line.append(self.view.spell(f" ← {source}" if source else ""))
         line.append(self.view.spell(f", {table.sizes}" if table.shape else ""))
         if table.typed and table.typed != table.source:
@@ -477,6 +482,11 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+"
+
+
+def _bare(name: str) -> str:
+    """`wq` for `W_Q`."""
+    return name.replace("_", "").casefold()
 
 
 def _known(page: Page) -> Iterator[str]:

@@ -324,3 +324,17 @@ def test_a_long_row_of_parts_shows_where_one_is() -> None:
     trace = shortened(50, keep_all=True)
     text = " ".join(page_in("table", trace, View(show=("iteration 30/point",), width=200)).split())
     assert "all iteration 0 → … → iteration 29 → [iteration 30] → iteration 31 → … → iteration 50" in text
+
+
+GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|chi|psi|omega"
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_formulas_call_otherwise_is_said_where_it_is_given(name: str) -> None:
+    trace = solve(posed(name))
+    page = page_in("table", trace, View(width=80))
+    for operand, given in trace.inputs.items():
+        if given.symbol and given.symbol.replace("_", "").casefold() != operand.replace("_", "").casefold():
+            assert f"\n  {operand} = {given.symbol}" in page
+    assert re.findall(rf"\b(?:{GREEK})\b", " ".join(step.formula for step in trace.steps)) == []
