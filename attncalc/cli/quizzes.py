@@ -226,12 +226,13 @@ def quiz(
         surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
         if surplus:
             raise OptionError(f"--bank has problems as they are: {both(surplus)} cannot change them")
+        folder = _folder(output)
         with bar():
             made = of_bank(classroom.bank, students or [], classroom.pick, _seed(drawing), drawing.level)
         for note in made.notes:
             out.say("note", note)
         exports = [choice("--export", word, EXPORTS) for word in names(export)]
-        out.write_folder(_folder(output), made.written(_formats(format), exports, wording, visibility or VISIBLE))
+        out.write_folder(folder, made.written(_formats(format), exports, wording, visibility or VISIBLE))
         _tell_fixed(exports)
         return
     words = calculation or []
@@ -260,7 +261,9 @@ def _tell_fixed(exports: Sequence[str]) -> None:
 def _folder(output: str | None) -> Path:
     if not output:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
-    return Path(output)
+    folder = Path(output)
+    out.refuse_folder(folder)
+    return folder
 
 
 def may_be_document(word: str) -> bool:

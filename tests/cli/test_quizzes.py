@@ -357,11 +357,23 @@ def test_all_files_are_written_or_none(run: Run, tmp_path: Path, before: object)
     assert sorted(tmp_path.rglob("*")) == there
 
 
-def test_a_folder_inside_a_file_cannot_be_made(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "quiz").write_text("")
-    done = run("quiz", "dot", "--seed", "1", "-o", "quiz/deeper")
+@pytest.mark.parametrize(
+    ("folder", "why"),
+    [
+        ("file/deeper/still", "file is no folder"),
+        ("link", "it is a symbolic link to nothing"),
+        ("link/deeper", "link is a symbolic link to nothing"),
+        ("n" * 300, "file name too long"),
+    ],
+    ids=["below a file", "a link", "below a link", "a long name"],
+)
+def test_a_folder_that_cannot_be_made_is_told_first_and_why(run: Run, tmp_path: Path, folder: str, why: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to("elsewhere")
+    done = run("quiz", "dot", "-o", folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: cannot write ")
+    assert f": {why}\n" in done.stderr
 
 
 def test_a_file_is_no_folder(run: Run, tmp_path: Path) -> None:
