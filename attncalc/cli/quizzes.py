@@ -328,6 +328,8 @@ def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
         if option not in known:
             mend = near(option, known) or f"it has {both(known) if known else 'none'}"
             raise OptionError(f"{base} has no option {quoted(option)}", hint=mend)
+        if option in said:
+            raise OptionError(f"{flag(option)} is given twice: {quoted(str(said[option]))} and {quoted(value.strip())}")
         said[option] = {"true": True, "false": False}.get(value.strip(), value.strip())
     operands, options, backward = by_name(calculation, derivative, said)
     gathered = gather(calculation, (), operands, options, Reading(), backward=backward is not None)
@@ -378,6 +380,6 @@ def sizes_of(words: list[str] | None) -> dict[str, int]:
         if not mark or not name:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
         if name in found:
-            raise OptionError(f"--size gives {quoted(name)} twice")
+            raise OptionError(f"--size gives {quoted(name)} twice", hint="an axis has one size: leave one")
         found[name] = whole(f"--size {name}", size, 1, MOST_SIZE)
     return found

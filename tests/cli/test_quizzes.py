@@ -286,7 +286,17 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown size": (("quiz", "dot", "--size", "m=3", "-o", "quiz"), 'dot has no size "m"'),
     "a size of nothing": (("quiz", "dot", "--size", "n=0", "-o", "quiz"), "--size n takes a whole number from 1"),
     "too large a size": (("quiz", "dot", "--size", "n=65", "-o", "quiz"), "--size n takes a whole number from 1"),
-    "a size twice": (("quiz", "dot", "--size", "n=3,n=4", "-o", "quiz"), '--size gives "n" twice'),
+    "a size twice": (
+        ("quiz", "dot", "--size", "n=3,n=4", "-o", "quiz"),
+        '--size gives "n" twice',
+    ),
+    **{
+        f"an option twice, {words}": (
+            ("quiz", "attention", *words.split(), "-o", "quiz"),
+            '--scale is given twice: "2" and "3"',
+        )
+        for words in ("--set scale=2 --set scale=3", "--scale 2 --set scale=3")
+    },
     "a size without a name": (("quiz", "dot", "--size", "3", "-o", "quiz"), "--size takes sizes by the names of axes"),
     "sizes that do not go": (("quiz", "conv", "--size", "kh=9", "-o", "quiz"), "9"),
     "too much to fill in": (("quiz", "outer", "--size", "m=64,n=64", "-o", "quiz"), "numbers to fill in"),
