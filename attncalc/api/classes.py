@@ -162,7 +162,7 @@ def grade(
     graded, several = marked(
         task, found, reading, by, reveal=reveal, dtype=dtype, first=first, work=Work(jobs, executor)
     )
-    changed = [] if overrides is None else read_overrides(fspath(overrides))
+    changed = [] if overrides is None else read_overrides(fspath(overrides), reading.tell)
     graded, log = overridden(graded, changed, ())
     notes = (*reading.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
     return Grades(tuple(graded), by, tuple(log), notes)
