@@ -227,7 +227,7 @@ def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, mos
     if task.keys is not None:
         found = [one for one in found if one.path is None or one.path.name != PROBLEM]
     if not found:
-        raise InputError("there is no sheet to grade", hint="the key itself is not marked")
+        raise InputError("there is no sheet to grade", hint="a key is not marked, nor a report")
     return found
 
 

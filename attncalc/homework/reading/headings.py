@@ -167,5 +167,6 @@ def _refuse_places_beyond(steps: Mapping[str, NDArray[np.intp]], names: StepName
         if len(shape) == columns.ndim and any(a > b for a, b in zip(columns.shape, shape, strict=True)):
             named, last = (",".join(str(size - 1) for size in sizes) for sizes in (columns.shape, shape))
             shifted = not (np.argwhere(columns != NO_COLUMN) == 0).any()
-            hint = "places are counted from 0, and not from 1" if shifted else f"its last one is [{last}]"
+            counted = "in a list places are counted from 0, whatever --index-base prints"
+            hint = counted if shifted else f"its last one is [{last}]"
             raise InputError(f"{where}: {quoted(step)} has no entry [{named}]", hint=hint)
