@@ -38,7 +38,6 @@ ALIKE = [
     {"ce-no-minus", "ppl-inverse"},
     {"ce-sum", "ppl-exp-sum"},
     {"sm-temp-after", "sm-temp-ignored"},
-    {"att-no-scale", "att-scale-after"},
     {"adam-betas-swapped", "adamw-l2"},
 ]
 
