@@ -574,7 +574,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
     if words := ranked(trace, step, view):
         blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
-    if worked := _worked(step, shown, trace, view, followed):
+    if worked := worked_lines(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
@@ -755,7 +755,7 @@ def _option(value: Any) -> str:
 # Arithmetic
 
 
-def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[str, int]) -> list[Line]:
+def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: dict[str, int]) -> list[Line]:
     """How entries come about: each of a scalar or a short vector, of any other value the one that tells most.
 
     `followed` is the place that was worked out last, which the next steps go on with.
