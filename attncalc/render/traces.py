@@ -580,7 +580,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
 
 
 def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
-    """The matrices that a step is the product of, as they stand in it; none where one of them was not kept."""
+    """The matrices that a step is the product of, and what is added; none where one of them was not kept."""
     factors = solver.factors(trace, step)
     made = [known.get((factor.name, factor.is_operand)) for factor in factors]
     values = [found for found in made if found is not None and found.value is not None]
