@@ -20,6 +20,8 @@ from attncalc.render.page import (
     Page,
     Paragraph,
     Part,
+    Point,
+    Points,
     Row,
     Rows,
     Table,
@@ -207,7 +209,9 @@ def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])
-        drawn = Rows("what follows what", ("in", "follow one another"), rows)
+        drawn: Block = Rows("what follows what", ("in", "follow one another"), rows)
+        if len(rows) == 1:  # all of it, which needs no heading
+            drawn = Points((Point(rows[0].cells[1], mark="· "),))
         yield from [Part("section", Heading("What follows what"), (drawn,))] if rows else []
 
 

@@ -351,3 +351,9 @@ def test_what_formulas_call_otherwise_is_said_where_it_is_given(name: str) -> No
 )
 def test_a_result_of_an_outline_that_is_handed_on_shows_how_it_came_about(name: str, line: str) -> None:
     assert line in page_in("table", solve(posed(name)), View(width=80)).partition("━━ result")[2]
+
+
+def test_one_chain_of_parts_needs_no_table() -> None:
+    page = page_in("table", solve(posed("encoder-block")), View(width=40))
+    assert "What follows what\n  · self-attention → residual1 → norm1 →\n" in page
+    assert "  in  " in page_in("table", transformer(), View(width=80))
