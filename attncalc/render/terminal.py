@@ -302,27 +302,33 @@ class Drawn:
         yield from (self.text(note.text, KINDS[note.kind]) for note in found if note.kind != "silent")
 
     def product(self, part: Part, table: Table, margin: int, style: str) -> RenderableType | None:
-        """A matrix product beside its factors, with the row, the column and the entry that are worked out in colour.
+        """A matrix product beside its factors and its bias, with the row, the column and the entry that are worked out.
 
-        None where the page is not that wide, or the three of them are wider.
+        None where the page is not that wide, or all of them are wider.
         """
         if not table.factors or self.width is None or self.width < WIDE:
             return None
         row, column = part.lines[0].at if len(part.lines) == 1 else NOWHERE
-        lit = ((row, None), (None, column), (row, column)) if row is not None else (NOWHERE,) * 3
-        found = [one_matrix(each, self.view) for each in (*table.factors, table)]
+        is_lit = row is not None
+        tables = (*table.factors, table)
+        found = [one_matrix(each, self.view) for each in tables]
         whole_grids = [each for each in found if each is not None and not any(one.gap for one in each.columns)]
-        if len(whole_grids) < len(lit) or sum(one.width() for one in whole_grids) + 4 * BETWEEN > self.width - margin:
+        between = (2 * BETWEEN + 1) * (len(tables) - 1)
+        if len(whole_grids) < len(tables) or sum(one.width() for one in whole_grids) + between > self.width - margin:
             return None
-        names = [self.text(each.symbol or each.name, "bold") for each in (*table.factors, table)]
-        drawn = [
-            _drawn(each, each.columns, of, self.view, "" if at < len(lit) - 1 else style, lit[at])
-            for at, (each, of) in enumerate(zip(whole_grids, (*table.factors, table), strict=True))
-        ]
-        signs = (self.text("·"), self.text("="))
         beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
-        beside.add_row(names[0], signs[0], names[1], signs[1], names[2])
-        beside.add_row(drawn[0], "", drawn[1], "", drawn[2])
+        names: list[RenderableType] = []
+        drawn: list[RenderableType] = []
+        for at, (each, of) in enumerate(zip(whole_grids, tables, strict=True)):
+            if at:
+                names.append(self.text("=" if of is table else "·+"[at - 1]))
+                drawn.append("")
+            has_rows = at != 1 and len(of.shape) > 1  # of the second factor, and of a bias, it is a column
+            lit = (row if has_rows else None, column if at else None) if is_lit else NOWHERE
+            names.append(self.text(of.symbol or of.name, "bold"))
+            drawn.append(_drawn(each, each.columns, of, self.view, style if of is table else "", lit))
+        beside.add_row(*names)
+        beside.add_row(*drawn)
         return beside
 
     def prose(self, words: str) -> RenderableType:

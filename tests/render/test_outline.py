@@ -338,3 +338,22 @@ def test_what_formulas_call_otherwise_is_said_where_it_is_given(name: str) -> No
         if given.symbol and given.symbol.replace("_", "").casefold() != operand.replace("_", "").casefold():
             assert f"\n  {operand} = {given.symbol}" in page
     assert re.findall(rf"\b(?:{GREEK})\b", " ".join(step.formula for step in trace.steps)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("encoder-block", "norm2/normalized[the,1] = -2.7051 / 2.0928 = -1.2926"),
+        ("decoder-only", "residual2[the,1] = 1.6330 + (-0.5499) = 1.0831"),
+        ("optimizer", "step 4/point[0] = 0.5798 + 0.0881 = 0.6679"),
+        ("transformer", "encoder 1/norm2/output[the,2] = 1.2×0.62223 + (-0.1) = 0.6467"),
+    ],
+)
+def test_a_result_of_an_outline_that_is_handed_on_shows_how_it_came_about(name: str, line: str) -> None:
+    assert line in page_in("table", solve(posed(name)), View(width=80)).partition("━━ result")[2]
+
+
+def test_one_chain_of_parts_needs_no_table() -> None:
+    page = page_in("table", solve(posed("encoder-block")), View(width=40))
+    assert "What follows what\n  · self-attention → residual1 → norm1 →\n" in page
+    assert "  in  " in page_in("table", transformer(), View(width=80))
