@@ -734,6 +734,29 @@ def test_modules_of_a_decoder_are_known_by_their_names() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+STACKS = {
+    "llama": {"model": "final norm/output"},
+    "opt": dict.fromkeys(("model", "model.decoder"), "final norm/output"),
+    "gpt2": {"transformer": "final norm/output"},
+    "gpt_neox": {"gpt_neox": "final norm/output"},
+    "mamba": {"backbone": "final norm/output"},
+    "bert": dict.fromkeys(("bert", "bert.encoder"), "layer 1/norm2/output"),
+    "distilbert": dict.fromkeys(("distilbert", "distilbert.transformer"), "layer 1/norm2/output"),
+    "vit": {"vit": "final norm/output", "vit.encoder": "layer 1/residual2"},
+    "t5": {"encoder": "memory", "decoder": "decoder/final norm/output"},
+    "bart": {"model.encoder": "memory", **dict.fromkeys(("model", "model.decoder"), "decoder/layer 1/norm3/output")},
+}
+"""What modules give that hold all layers."""
+
+
+@pytest.mark.parametrize("model", STACKS)
+def test_what_holds_all_layers_gives_what_comes_out_of_them(model: str) -> None:
+    t = computed(model)
+    for module, step in STACKS[model].items():
+        marked = marker_of(model).mark(from_python({module: t[step][None]}))
+        assert (bool(marked), len(marked.steps), marked.notes) == (True, 1, ())
+
+
 def test_modules_of_an_encoder_are_known_by_their_names() -> None:
     t = computed("bert")
     layer = "bert.encoder.layer.0"
