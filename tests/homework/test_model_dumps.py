@@ -373,6 +373,20 @@ class TestAFaultInAPart:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_does_not_go_past_one_of_two_parts_is_told(number: int) -> None:
+    """Neither sum may be in the dump, but for what comes out of the layer."""
+    t, names = computed("llama"), marker_of("llama").key.names
+    at, part = ("layer 0", f"residual{number}"), ("attention", "feed-forward")[number - 1]
+    right = continued(t, {})
+    alone = right | continued(t, {at: right[f"layer 0/{part}/output"]})
+    dump = {name: alone["/".join(filter(None, names.find(name)))] for name in returned(t)}
+    marked = marker_of("llama").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["block-no-residual"]
+    assert marked.first_wrong == FFN
+
+
+@pytest.mark.thorough
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     def turned(tensors: dict[str, Any]) -> dict[str, Any]:
         return {

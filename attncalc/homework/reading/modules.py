@@ -207,7 +207,7 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
     layers = max((int(found[1]) for path in modules if (found := re.match(r"layer (\d+)/", path))), default=-1) + 1
     if not layers:
         return
-    returned, around, last = side.replace("/", "_"), set[str](), ("", "")
+    returned, around, last, whole = side.replace("/", "_"), set[str](), ("", ""), ""
     first = 0 if any("/ssm/" in path for path in modules) else 1  # Mamba returns no embeddings
     for i in range(layers):
         layer = f"{side}layer {i}"
