@@ -373,6 +373,21 @@ class TestAFaultInAPart:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("model", "activation", "at", "name"),
+    [
+        ("llama", "reglu", FFN, "silu-relu"),
+        ("t5", "silu", NEXT, "silu-relu"),
+        ("gemma2", "reglu", FFN, "gelu-relu"),
+        ("gemma", "swiglu", FFN, "gelu-silu"),
+    ],
+)
+def test_another_activation_behind_a_gate_is_named(model: str, activation: str, at: str, name: str) -> None:
+    marked = marker_of(model).mark(from_python(returned(computed(model, dtype="float32", activation=activation))))
+    assert (marked.first_wrong, marked[at].mistake) == (at, name)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [1, 2])
 def test_what_does_not_go_past_one_of_two_parts_is_told(number: int) -> None:
     """Neither sum may be in the dump, but for what comes out of the layer."""
