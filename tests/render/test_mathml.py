@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readback.pages import WORDS
 from rows import rows
 from solved import ALL, Tried, solved
 
@@ -29,6 +30,10 @@ def inside(latex: str) -> str:
     )
     assert found
     return found[1]
+
+
+def test_every_greek_letter_of_a_formula_is_known() -> None:
+    assert {*WORDS} <= LETTERS.keys()
 
 
 @pytest.mark.parametrize(
