@@ -162,7 +162,7 @@ def grade(
     graded, several = marked(
         task, found, reading, by, reveal=reveal, dtype=dtype, first=first, work=Work(jobs, executor)
     )
-    changed = [] if overrides is None else read_overrides(fspath(overrides))
+    changed = [] if overrides is None else read_overrides(fspath(overrides), reading.tell)
     graded, log = overridden(graded, changed, ())
     notes = (*reading.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
     return Grades(tuple(graded), by, tuple(log), notes)
@@ -227,7 +227,7 @@ def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, mos
     if task.keys is not None:
         found = [one for one in found if one.path is None or one.path.name != PROBLEM]
     if not found:
-        raise InputError("there is no sheet to grade", hint="the key itself is not marked")
+        raise InputError("there is no sheet to grade", hint="a key is not marked, nor a report")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -25,6 +25,7 @@ from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.variants import for_class, variants
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import asked, from_document, words_of
+from attncalc.homework.reading.lists import Tell
 from attncalc.homework.reading.lists import roster as read_roster
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
@@ -49,7 +50,7 @@ class Handouts:
     found: Quiz | None = None  # the problem, or the first of many, with what it shows
     asked: Asked = EVERYTHING
     keys: Keys | None = None  # the problems of a class
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what is to be said of it, and of how the roster and the problem were read
 
     def __repr__(self) -> str:
         if self.keys is None:
@@ -139,12 +140,13 @@ def quiz(
         if word not in LEVELS:
             raise OptionError(f"level must be {either(LEVELS)}, not {quoted(word)}", hint=near(word, LEVELS))
     chosen, asks = any_seed() if seed is None else seed, (_words(ask), _words(show_steps))
-    students = None if roster is None else _students(roster)
+    reading = Reading()
+    students = None if roster is None else _students(roster, reading.tell)
     if bank is not None:
         if problem is not None:
             raise OptionError("a bank has problems as they are, and another one is named beside it")
-        return of_bank(fspath(bank), students or [], pick, chosen, level)
-    if isinstance(problem, str) and told_apart(problem.replace("_", "-"))[0] in TABLE:
+        made = of_bank(fspath(bank), students or [], pick, chosen, level)
+    elif isinstance(problem, str) and told_apart(problem.replace("_", "-"))[0] in TABLE:
         name = problem.replace("_", "-")
         base, backward = told_apart(name)
         calculation = load(base)
@@ -158,12 +160,12 @@ def quiz(
             if word not in known:
                 raise OptionError(f"{base} has no {quoted(word)}", hint=near(word, known))
         wanted = Wanted(checked(calculation, dict(options)) if options else {}, arrays, tuple(given), backward)
-        return drawn(name, chosen, sizes, level, wanted, asks, students)
-    if problem is None:
+        made = drawn(name, chosen, sizes, level, wanted, asks, students)
+    elif problem is None:
         raise OptionError("a quiz is of a calculation, of a problem of one's own or of a bank")
-    reading = Reading()
-    contents = contents_of(problem, reading)
-    return of_document(contents, reading, asks, chosen, level, students)
+    else:
+        made = of_document(contents_of(problem, reading), reading, asks, chosen, level, students)
+    return replace(made, notes=(*reading.notes, *made.notes))
 
 
 def any_seed() -> int:
@@ -245,10 +247,10 @@ def _words(words: str | Sequence[str]) -> list[str]:
     return words_of([words] if isinstance(words, str) else words)
 
 
-def _students(roster: str | PathLike[str] | Sequence[str]) -> list[str]:
+def _students(roster: str | PathLike[str] | Sequence[str], tell: Tell) -> list[str]:
     """The names in a file, or those of a list."""
     if isinstance(roster, str | PathLike):
-        return read_roster(fspath(roster))
+        return read_roster(fspath(roster), tell)
     twice = next((name for i, name in enumerate(roster) if alike(name) in map(alike, roster[:i])), None)
     if twice is not None:
         raise OptionError(f"the roster names {quoted(twice)} twice")

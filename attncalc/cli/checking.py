@@ -177,7 +177,7 @@ def _points(marking: Marking) -> dict[str, float]:
             fault = f"--points takes weights by the names of steps, not {quoted(word)}"
             raise OptionError(fault, hint="--points output=3")
         if name.strip() in found:
-            raise OptionError(f"--points gives {quoted(name.strip())} twice")
+            raise OptionError(f"--points gives {quoted(name.strip())} twice", hint="a step has one weight: leave one")
         found[name.strip()] = from_zero("points", weight)
     return found
 

@@ -210,7 +210,7 @@ def grade(
     if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
         raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
     path = None if again.dry_run else _target(report, output, many, files)
-    pages = _pages(back, dry=again.dry_run)
+    pages = _pages(back)
     sheet = _mark_sheet(back, files)
     if task is not None:
         with bar(), executed(cluster) as executor:
@@ -290,6 +290,7 @@ def _target(report: str | None, output: str | None, many: int, files: Sequence[s
     if report == "gradescope" and many > 1:
         if output in (None, "", "-"):
             raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
+        out.refuse_folder(Path(output))
         return None
     path = output_file(output)
     if path is not None:
@@ -328,8 +329,8 @@ def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
         out.say("note", note)
 
 
-def _pages(back: Back, *, dry: bool) -> Path | None:
-    """The folder for the students' pages, which is made before anything is marked."""
+def _pages(back: Back) -> Path | None:
+    """The folder for the students' pages, or why it cannot be made: told before anything is marked."""
     if back.feedback is None:
         if back.feedback_format is not None:
             raise OptionError("--feedback-format says what pages are, and none are asked for", hint="--feedback DIR")
@@ -337,8 +338,7 @@ def _pages(back: Back, *, dry: bool) -> Path | None:
     if not back.feedback:
         raise OptionError("--feedback needs the name of a folder, but it is empty")
     folder = Path(back.feedback)
-    if not dry:
-        out.make_folder(folder)
+    out.refuse_folder(folder)
     return folder
 
 

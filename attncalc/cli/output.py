@@ -186,16 +186,30 @@ def _is_piped_in(path: Path) -> bool:
 
 def make_folder(folder: Path) -> None:
     """Make a folder if there is none, with those that it is in."""
-    _must_be_no_file(folder)
+    refuse_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, reason(error)) from None
 
 
-def _must_be_no_file(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise unwritable(folder, "it is no folder", "name a folder, which need not be there yet")
+def refuse_folder(folder: Path) -> None:
+    """Raise for a folder that cannot be made or must not be written into, before anything is computed."""
+    try:
+        there = next(path for path in (folder, *folder.parents) if path.is_symlink() or path.exists())
+        if not there.exists():
+            raise unwritable(folder, f"{_itself(there, folder)} is a symbolic link to nothing")
+        if not there.is_dir():
+            mend = "name a folder, which need not be there yet"
+            raise unwritable(folder, f"{_itself(there, folder)} is no folder", mend)
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise unwritable(folder, f"{_itself(there, folder)} is read-only")
+    except OSError as error:  # a name that is too long, a folder that must not be entered
+        raise unwritable(folder, reason(error)) from None
+
+
+def _itself(there: Path, folder: Path) -> str:
+    return "it" if there == folder else visible(str(there), 80)
 
 
 def write_folder(folder: Path, contents: Mapping[str, str | bytes], anew: Container[str] = ()) -> None:
@@ -204,7 +218,7 @@ def write_folder(folder: Path, contents: Mapping[str, str | bytes], anew: Contai
     A file that is there already with other contents is refused, since somebody may have filled it in; but for those
     that are written `anew`.
     """
-    _must_be_no_file(folder)
+    refuse_folder(folder)
     stored = {name: text.encode() if isinstance(text, str) else text for name, text in contents.items()}
     inside = dict.fromkeys((folder / name).parent for name in stored)
     made = [parent for own in inside for parent in (own, *own.parents) if not parent.exists()]

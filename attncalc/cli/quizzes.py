@@ -226,12 +226,13 @@ def quiz(
         surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
         if surplus:
             raise OptionError(f"--bank has problems as they are: {both(surplus)} cannot change them")
+        folder = _folder(output)
         with bar():
             made = of_bank(classroom.bank, students or [], classroom.pick, _seed(drawing), drawing.level)
         for note in made.notes:
             out.say("note", note)
         exports = [choice("--export", word, EXPORTS) for word in names(export)]
-        out.write_folder(_folder(output), made.written(_formats(format), exports, wording, visibility or VISIBLE))
+        out.write_folder(folder, made.written(_formats(format), exports, wording, visibility or VISIBLE))
         _tell_fixed(exports)
         return
     words = calculation or []
@@ -260,7 +261,9 @@ def _tell_fixed(exports: Sequence[str]) -> None:
 def _folder(output: str | None) -> Path:
     if not output:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
-    return Path(output)
+    folder = Path(output)
+    out.refuse_folder(folder)
+    return folder
 
 
 def may_be_document(word: str) -> bool:
@@ -325,6 +328,8 @@ def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
         if option not in known:
             mend = near(option, known) or f"it has {both(known) if known else 'none'}"
             raise OptionError(f"{base} has no option {quoted(option)}", hint=mend)
+        if option in said:
+            raise OptionError(f"{flag(option)} is given twice: {quoted(str(said[option]))} and {quoted(value.strip())}")
         said[option] = {"true": True, "false": False}.get(value.strip(), value.strip())
     operands, options, backward = by_name(calculation, derivative, said)
     gathered = gather(calculation, (), operands, options, Reading(), backward=backward is not None)
@@ -375,6 +380,6 @@ def sizes_of(words: list[str] | None) -> dict[str, int]:
         if not mark or not name:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
         if name in found:
-            raise OptionError(f"--size gives {quoted(name)} twice")
+            raise OptionError(f"--size gives {quoted(name)} twice", hint="an axis has one size: leave one")
         found[name] = whole(f"--size {name}", size, 1, MOST_SIZE)
     return found

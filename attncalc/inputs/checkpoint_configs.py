@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attncalc.calculations import load
+from attncalc.calculations.attention_options import check_buckets
 from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
 from attncalc.declare.calculation import read
 
@@ -185,6 +186,19 @@ def _allowed(key: str, options: dict[str, Any], source: str) -> dict[str, Any]:
                 said = f"{source}: {key} {error.message.removeprefix(f'{option.flag} ')}"
                 raise InputError(said, hint=error.hint) from None
     return options
+
+
+def check_bias(
+    buckets: int, options: Mapping[str, Any], table: Mapping[str, Any], source: str, *, causal: bool
+) -> None:
+    """Refuse a distance that a learned bias of so many buckets cannot end at, told by its key."""
+    option = load("model").option("max_distance")
+    assert option is not None, "it is an option of every attention"
+    try:
+        check_buckets(buckets, options.get(option.name, option.default), causal=causal)
+    except OptionError as error:
+        key = next(key for key, meaning in table["config"].items() if meaning == option.name)
+        raise InputError(f"{source}: {error.message.replace(option.flag, key)}", hint=error.hint) from None
 
 
 def _spelled(value: Any) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from attncalc.common.errors import InputError, amount, visible
 from attncalc.common.system import NamedTuple, exists, is_folder, samples_folder, shown
 from attncalc.evaluate.large.memory import must_fit
-from attncalc.inputs.checkpoint_configs import CONFIG, STACKS, count, counted, options_of, table_of
+from attncalc.inputs.checkpoint_configs import CONFIG, STACKS, check_bias, count, counted, options_of, table_of
 from attncalc.inputs.checkpoint_tensors import check_sizes, shape_of_part, stored_operands
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import Reading
@@ -186,6 +186,9 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
     stacks = {STACKS[name]: count(config, key, shown(at)) for name, key in counted(table, config)}
     found = stored_operands(table, contents, stacks, options, config)
     check_sizes(found, options, config)
+    for place in [path for path in found if path.endswith("/bias_table")]:
+        rows = shape_of_part(contents.described(found[place].name or "")[0], found[place])[0]
+        check_bias(rows, options, table, shown(at), causal=place.startswith("decoder/"))
     if options.get("no_causal") and not any(path.startswith("logits/") for path in found):
         options["no_head"] = True
     held = next(iter(found.values())).contents

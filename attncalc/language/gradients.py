@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -12,7 +12,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
-from attncalc.language.ops.basics import called, same_along
+from attncalc.language.ops.basics import HERE, called, same_along
 from attncalc.language.primitive import symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
@@ -269,6 +269,9 @@ def gradients(
     contributions: dict[Node, list[Node]] = {output: [upstream]}
     reasons = {output: [Reason("the gradient that arrives at the result from the loss")]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
+    alike = {
+        (source.op, source.sources): step for source, step in named.items() if source.sources and source.op != "step"
+    }
     whose: dict[Node, Node] = {}  # the step in whose formula a node stands
     found: dict[Node, Node] = {}
     for node in reversed(forward):
@@ -279,9 +282,8 @@ def gradients(
         if node.op == "step" or node in wrt:
             why = _told(reasons[node])
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
-            gradient = gradient_step(
-                node, spread(gradient, front + node.axes), why, of, word, also, edges=_edges(reasons[node])
-            )
+            gradient = _by_name(spread(gradient, front + node.axes), alike)
+            gradient = gradient_step(node, gradient, why, of, word, also, edges=_edges(reasons[node]))
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -342,6 +344,16 @@ def gradient_symbol(of: Node, loss: str = "L") -> str:
     return f"∂{loss}/∂{of.args['symbol']}"
 
 
+def _by_name(value: Node, named: Mapping[tuple[str, tuple[Node, ...]], Node]) -> Node:
+    """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector."""
+    new: dict[Node, Node] = {}
+    for node in walk(value, into=lambda node: () if node.op in ("step", "input") else node.sources):
+        copy = node if node.op == "step" else node.over([new[source] for source in node.sources])
+        step = named.get((node.op, node.sources))
+        new[node] = step if step is not None and step.sources[0].args == node.args else copy
+    return new[value]
+
+
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
     """Whether the VJP takes the gradient as it is; an elementwise one joins it with each of the sources."""
     return node.row.narrow or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
@@ -368,7 +380,7 @@ LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix pr
 
 def _told(reasons: Sequence[Reason]) -> str:
     """Why a gradient is what it is, in one sentence: where several steps were made from a value, that comes first."""
-    rules = [*dict.fromkeys(reason.text for reason in reasons)]
+    rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
     if len(ways) > 1:
         groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
@@ -384,7 +396,16 @@ def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
     through: dict[str, list[str]] = {}
     for reason in dict.fromkeys(reasons):
         through.setdefault(reason.through, []).append(reason.text)
-    return tuple((where, "; ".join(texts)) for where, texts in through.items())
+    return tuple((where, "; ".join(_merged(texts))) for where, texts in through.items())
+
+
+def _merged(rules: Iterable[str]) -> list[str]:
+    """Each rule once: that of factors, too, with the names of all of them where they have names."""
+    others: dict[str, list[str]] = {}
+    for rule in dict.fromkeys(rules):
+        said, _, other = rule.partition(HERE)
+        others.setdefault(said, []).append(other)
+    return [said + HERE * all(found) + both(found) * all(found) for said, found in others.items()]
 
 
 def _because(node: Node, source: int, before: list[Reason], owner: Node | None) -> list[Reason]:
@@ -403,7 +424,8 @@ def _because(node: Node, source: int, before: list[Reason], owner: Node | None) 
     through = "" if owner is None else owner.path
     places = same_along(node, source) if node.row.elementwise else ""
     it = called(node.sources[source]) if places else ""
-    repeated = [Reason(f"{it} is the same at every place of {places}, so that is added up", through=through)] * bool(it)
+    each = f"each entry of {it}" if node.sources[source].axes else it
+    repeated = [Reason(f"{each} is used at every place of {places}, so that is added up", through=through)] * bool(it)
     if carried and hands_on:
         return [*carried, *repeated]
     text = because(node, source) if callable(because) else because

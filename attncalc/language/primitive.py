@@ -150,8 +150,8 @@ class Applied(Protocol):
 NUMBERS_OF_ONE_NAME = ("π", "e")
 """Names that say which number is meant; any other, as `ε`, stands for a value that an example puts in its place."""
 
-_GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
-_LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
+_GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "tau", "phi"]
+_LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "τ", "φ"], strict=True))
 _ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
 DEEPEST = 12
 """Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""

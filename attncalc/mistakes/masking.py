@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,11 @@ def factors(s: Scope) -> tuple[Node, Node]:
 
 
 def width(s: Scope) -> Node:
-    """d_k, the length of what is compared."""
-    Q, _ = factors(s)
+    """d_k, the length of what is compared, where the product is divided at once as well."""
+    with suppress(NotThere):
+        Q, _ = factors(s)
+        return Q.size(Q.names[-1])
+    Q, _ = parts(parts(s.scores, "div")[0], "matmul")
     return Q.size(Q.names[-1])
 
 

@@ -11,10 +11,17 @@ WHICH = "Which activation was asked for?"
 
 OTHER_GELU = chosen(activation={"gelu": "gelu-tanh", "gelu-tanh": "gelu", "geglu": "geglu-tanh", "geglu-tanh": "geglu"})
 
+
+def _either_way(**words: str) -> dict[str, str]:
+    return {**words, **{other: word for word, other in words.items()}}
+
+
+TANH_TO_RELU = {"gelu-tanh": "relu", "geglu-tanh": "reglu"}
+TANH_TO_SILU = {"gelu-tanh": "silu", "geglu-tanh": "swiglu"}
 ACTIVATION = (
     wrong(
         "gelu-relu",
-        options=chosen(activation={"relu": "gelu", "gelu": "relu", "gelu-tanh": "relu"}),
+        options=chosen(activation={**_either_way(relu="gelu", reglu="geglu"), **TANH_TO_RELU}),
         says="ReLU in place of GELU, or the other way round",
         hint=WHICH,
         kind="convention",
@@ -36,8 +43,15 @@ ACTIVATION = (
     ),
     wrong(
         "gelu-silu",
-        options=chosen(activation={"gelu": "silu", "silu": "gelu", "geglu": "swiglu", "swiglu": "geglu"}),
+        options=chosen(activation={**_either_way(gelu="silu", geglu="swiglu"), **TANH_TO_SILU}),
         says="SiLU in place of GELU, or the other way round",
+        hint=WHICH,
+        kind="convention",
+    ),
+    wrong(
+        "silu-relu",
+        options=chosen(activation=_either_way(relu="silu", reglu="swiglu")),
+        says="ReLU in place of SiLU, or the other way round",
         hint=WHICH,
         kind="convention",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, as_node, inside, named_size
-from attncalc.language.ops import index, keep_where, rotate
+from attncalc.language.ops import concat, index, keep_where, part_of, repeat, rotate
 
 MODELS = (2, 3, 4, 6, 8, 12, 16)
 """So many heads a model may have whose width is taken for that of a head."""
@@ -93,6 +93,50 @@ FREQUENCIES = (
 """Mistakes of the frequencies, which an attention that turns its queries and keys has too."""
 
 
+def _turn(s: Scope) -> Node:
+    """The turn in a step, which may be of a part of it alone."""
+    for node in inside(s.step):
+        if node.op == "rotate":
+            return node
+    raise NotThere("a turn")
+
+
+def _mixed(s: Scope) -> Node:
+    """Angles for neighbours, partners half the width apart."""
+    turn = _turn(s)
+    x, cosines, sines = turn.sources
+    name, size = x.axes[-1][:2]
+    along = [repeat(part, part.names[-1], name, 2) for part in (cosines, sines)]
+    first, second = part_of(x, name, 0, size // 2), part_of(x, name, size // 2, size)
+    return replaced(s.this, turn, x * along[0] + concat([-second, first], name) * along[1])
+
+
+def _turned_back(s: Scope) -> Node:
+    turn = _turn(s)
+    x, cosines, sines = turn.sources
+    return replaced(s.this, turn, rotate(x, cosines, -sines, turn.args["layout"]))
+
+
+def turns(at: str) -> tuple[Mistake, ...]:
+    """Mistakes of the turn itself, in the steps that turn."""
+    return (
+        wrong(
+            "rope-mixed-layout",
+            at,
+            _mixed,
+            says="angles for pairs of neighbours, partners half the width apart",
+            hint="Do both numbers of a pair turn by the same angle?",
+        ),
+        wrong(
+            "rope-inverse",
+            at,
+            _turned_back,
+            says="turned the other way: [c s; −s c]",
+            hint="Turn (1, 0) by 90° in your head: where does it point?",
+        ),
+    )
+
+
 def _turned_values(s: Scope) -> Node:
     """The values turned as the keys are."""
     P, V = parts(s.this, "matmul")
@@ -153,11 +197,8 @@ def _anew(places: Node, n: int, m: int) -> Node:
 
 
 def _unturned(s: Scope) -> Node:
-    for node in inside(s.step):
-        if node.op == "rotate":
-            [*_, turned] = (node.sources[0], *(node.sources[0].sources if node.sources[0].op == "slice" else ()))
-            return turned
-    raise NotThere("a turn")
+    whole = _turn(s).sources[0]
+    return whole.sources[0] if whole.op == "slice" else whole
 
 
 ROPE_MISSING = wrong(
@@ -177,10 +218,18 @@ IN_ATTENTION = (
     wrong(
         "rope-q-only",
         "k_rotated",
-        lambda s: parts(s.this, "rotate")[0],
+        _unturned,
         says="the keys are not turned",
         hint="If both tokens move one place on, should their score change?",
     ),
+    wrong(
+        "rope-k-only",
+        "q_rotated",
+        _unturned,
+        says="the queries are not turned",
+        hint="If both tokens move one place on, should their score change?",
+    ),
+    *turns("q_rotated k_rotated"),
     ROPE_MISSING,
     wrong(
         "rope-on-v",

@@ -29,7 +29,8 @@ def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"residual_scale": 1}
 
 
-RESIDUALS = "residual1 residual2 residual3"
+RESIDUALS = ("residual1 residual2 residual3", "residual1", "residual2", "residual3")
+"""The sums of a layer, all of them and each by itself."""
 JOINS = (
     *(
         wrong(
@@ -45,19 +46,25 @@ JOINS = (
             chosen(norm={"rms": "rms", "layer": "layer"}, norm_at={None: "post"}),
         )
     ),
-    wrong(
-        "block-residual-from-normed",
-        RESIDUALS,
-        _normed,
-        says="LN(x) + F(LN(x))",
-        hint="What goes past the part: x, or its normalised form?",
+    *(
+        wrong(
+            "block-residual-from-normed",
+            sums,
+            _normed,
+            says="LN(x) + F(LN(x))",
+            hint="What goes past the part: x, or its normalised form?",
+        )
+        for sums in RESIDUALS
     ),
-    wrong(
-        "block-no-residual",
-        RESIDUALS,
-        lambda s: parts(s.this, "add")[1],
-        says="F(LN(x)) alone",
-        hint="Where did x go?",
+    *(
+        wrong(
+            "block-no-residual",
+            sums,
+            lambda s: parts(s.this, "add")[1],
+            says="F(LN(x)) alone",
+            hint="Where did x go?",
+        )
+        for sums in RESIDUALS
     ),
 )
 

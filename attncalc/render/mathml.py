@@ -29,6 +29,7 @@ LETTERS = {
     "lambda": "λ",
     "mu": "μ",
     "sigma": "σ",
+    "tau": "τ",
     "phi": "φ",
     "pi": "π",
     "top": "⊤",

@@ -9,10 +9,35 @@ from typing import Any
 
 from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number
-from attncalc.record.trace import FACTS, Step, Trace
+from attncalc.record.trace import FACTS, Step, Trace, alike
 from attncalc.render import View, beside, shown
-from attncalc.render.page import BACKWARD, GAP, Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
-from attncalc.render.traces import beginning, is_backward, left_over, lessons, onward, parts_of, ranked, table
+from attncalc.render.page import (
+    BACKWARD,
+    GAP,
+    Arithmetic,
+    Block,
+    Heading,
+    Page,
+    Paragraph,
+    Part,
+    Point,
+    Points,
+    Row,
+    Rows,
+    Table,
+    spoken,
+)
+from attncalc.render.traces import (
+    beginning,
+    is_backward,
+    left_over,
+    lessons,
+    onward,
+    parts_of,
+    ranked,
+    table,
+    worked_lines,
+)
 from attncalc.solve import solver
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
@@ -46,7 +71,8 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     last = _of_words(trace, view)
     yield from [Part("section", Heading("How close it was"), (last,))] if last else []
     outputs = _told(trace.outputs)
-    result = [part for _, part in parts_of(trace, view, outputs)]
+    drawn = (part for _, part in parts_of(trace, view, outputs))
+    result = [_with_origin(part, output, trace, view) for part, output in zip(drawn, outputs, strict=True)]
     yield Part("result", Heading("Result"), (Part("group", Heading(trace.outputs[0].group), tuple(result)),))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
@@ -64,6 +90,23 @@ def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
         told = (o for o in outputs if o.axes[1:] == (FACTS,) or not o.shape[1:])
         return tuple(told)
     return outputs if len(outputs) <= MOST_OUTPUTS else outputs[:1]
+
+
+def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
+    """An output that is only handed on, with the arithmetic of the step that it came from: that is not on this page."""
+    step, lines = output, part.lines
+    while not lines:
+        origins = solver.origins(trace, step, (0,) * len(step.shape)) if 0 not in step.shape else ()
+        if len(origins) != 1 or origins[0].operand:
+            return part
+        step = trace.find(origins[0].of)
+        if output.value is None or step.value is None or not alike(step.value, output.value):
+            return part
+        lines = [line._replace(name=step.key) for line in worked_lines(step, table(step, trace, view), trace, view, {})]
+    if step is output:
+        return part
+    at = next(at for at, block in enumerate(part.blocks) if isinstance(block, Table))
+    return part._replace(blocks=(*part.blocks[:at], Arithmetic(tuple(lines)), *part.blocks[at:]))
 
 
 # The parts
@@ -166,7 +209,9 @@ def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])
-        drawn = Rows("what follows what", ("in", "follow one another"), rows)
+        drawn: Block = Rows("what follows what", ("in", "follow one another"), rows)
+        if len(rows) == 1:  # all of it, which needs no heading
+            drawn = Points((Point(rows[0].cells[1], mark="· "),))
         yield from [Part("section", Heading("What follows what"), (drawn,))] if rows else []
 
 

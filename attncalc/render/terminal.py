@@ -10,7 +10,7 @@ from itertools import chain as joined
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.box import Box
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
@@ -19,6 +19,7 @@ from rich.text import Text
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import ONES
 from attncalc.render import View
+from attncalc.render.flow import GLUE, Chain, Chains
 from attncalc.render.page import (
     BLANK,
     FAINT,
@@ -134,6 +135,7 @@ class Drawn:
 
     def __init__(self, page: Page, view: View) -> None:
         self.page, self.view = page, view
+        self.known = frozenset(_known(page))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         self.width = None if options.max_width >= ENDLESS else options.max_width
@@ -204,8 +206,13 @@ class Drawn:
             yield from lines
 
     def operand(self, table: Table, source: str) -> Iterator[Indented]:
-        """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name."""
+        """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name.
+
+        Where formulas call it otherwise, and by more than a capital or an index, it is `class_weights = w`.
+        """
         line = self.text(table.name, "bold")
+        symbol = self.view.spell(table.symbol)
+        line.append(f" = {symbol}" if _bare(symbol) != _bare(table.name) else "")
         line.append(self.view.spell(f" ← {source}" if source else ""))
         line.append(self.view.spell(f", {table.sizes}" if table.shape else ""))
         if table.typed and table.typed != table.source:
@@ -274,7 +281,8 @@ class Drawn:
         """What stands below a step's line."""
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
-        yield from (self.text(block.text, REASON) for block in part.all(Paragraph) if block.kind == "why")
+        if part.heading.key not in self.known:
+            yield from (self.text(block.text, REASON) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:
             yield Text()
             yield self.prose(block.text)
@@ -282,7 +290,7 @@ class Drawn:
             yield Text()
         if table.shape or not table.can_be_shown:
             if lines:
-                yield from map(self.line, lines)
+                yield Chains([*map(self.line, lines)])
                 yield Text()
             beside = self.product(part, table, margin, style)
             yield from self.grid(table, margin, style) if beside is None else (beside,)
@@ -294,27 +302,33 @@ class Drawn:
         yield from (self.text(note.text, KINDS[note.kind]) for note in found if note.kind != "silent")
 
     def product(self, part: Part, table: Table, margin: int, style: str) -> RenderableType | None:
-        """A matrix product beside its factors, with the row, the column and the entry that are worked out in colour.
+        """A matrix product beside its factors and its bias, with the row, the column and the entry that are worked out.
 
-        None where the page is not that wide, or the three of them are wider.
+        None where the page is not that wide, or all of them are wider.
         """
         if not table.factors or self.width is None or self.width < WIDE:
             return None
         row, column = part.lines[0].at if len(part.lines) == 1 else NOWHERE
-        lit = ((row, None), (None, column), (row, column)) if row is not None else (NOWHERE,) * 3
-        found = [one_matrix(each, self.view) for each in (*table.factors, table)]
+        is_lit = row is not None
+        tables = (*table.factors, table)
+        found = [one_matrix(each, self.view) for each in tables]
         whole_grids = [each for each in found if each is not None and not any(one.gap for one in each.columns)]
-        if len(whole_grids) < len(lit) or sum(one.width() for one in whole_grids) + 4 * BETWEEN > self.width - margin:
+        between = (2 * BETWEEN + 1) * (len(tables) - 1)
+        if len(whole_grids) < len(tables) or sum(one.width() for one in whole_grids) + between > self.width - margin:
             return None
-        names = [self.text(each.symbol or each.name, "bold") for each in (*table.factors, table)]
-        drawn = [
-            _drawn(each, each.columns, of, self.view, "" if at < len(lit) - 1 else style, lit[at])
-            for at, (each, of) in enumerate(zip(whole_grids, (*table.factors, table), strict=True))
-        ]
-        signs = (self.text("·"), self.text("="))
         beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
-        beside.add_row(names[0], signs[0], names[1], signs[1], names[2])
-        beside.add_row(drawn[0], "", drawn[1], "", drawn[2])
+        names: list[RenderableType] = []
+        drawn: list[RenderableType] = []
+        for at, (each, of) in enumerate(zip(whole_grids, tables, strict=True)):
+            if at:
+                names.append(self.text("=" if of is table else "·+"[at - 1]))
+                drawn.append("")
+            has_rows = at != 1 and len(of.shape) > 1  # of the second factor, and of a bias, it is a column
+            lit = (row if has_rows else None, column if at else None) if is_lit else NOWHERE
+            names.append(self.text(of.symbol or of.name, "bold"))
+            drawn.append(_drawn(each, each.columns, of, self.view, style if of is table else "", lit))
+        beside.add_row(*names)
+        beside.add_row(*drawn)
         return beside
 
     def prose(self, words: str) -> RenderableType:
@@ -340,7 +354,7 @@ class Drawn:
         counted = " (indices from 0)" if part is first else ""
         yield Chain(self.text(part.heading.text), [self.text(f"= {formula.text}")])
         yield self.text(f"{why.text}{counted}".strip())
-        yield from map(self.line, arithmetic.lines)
+        yield Chains([*map(self.line, arithmetic.lines)])
         yield from (self.text(note.text) for note in part.all(Note))
 
     def section(self, part: Part) -> Iterator[RenderableType]:
@@ -476,6 +490,23 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+"
 
 
+def _bare(name: str) -> str:
+    """`wq` for `W_Q`."""
+    return name.replace("_", "").casefold()
+
+
+def _known(page: Page) -> Iterator[str]:
+    """The steps of a part that comes again, as `token 2` does behind `token 1`, whose reasons were told before."""
+    told: dict[tuple[str, ...], str] = {}
+    for part in page.all(Part):
+        for group in part.all(Part):
+            for step in group.all(Part):
+                reasons = [block.text for block in step.all(Paragraph) if block.kind == "why"]
+                alike = (re.sub(r"\d+", "", group.heading.text), step.heading.text, *reasons)
+                if told.setdefault(alike, group.heading.text) != group.heading.text:
+                    yield step.heading.key
+
+
 class _Whole:
     """Running text in which what one types stays together, `--cell all`, and a step's group, `layer 0/weights`."""
 
@@ -513,110 +544,6 @@ def _links(formula: Formula, name: str) -> Iterator[str]:
         yield f"= {formula.sizes}"
     if formula.outcome:
         yield f"→ {formula.outcome}"
-
-
-# Formulas on a terminal: broken before their signs where they are wider than the page, and names cut to a width.
-
-
-GLUE = "\xa0"
-"""A blank at which no line is broken."""
-THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
-PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
-SIGN = rf"[-+−≈/⊙→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
-WORD = rf"(?:(?:{SIGN}) )?(?:\S*Σ\w* )?(?:{PLACE}|[\S{GLUE}])+\s*|\s+"  # a Σ keeps its sum
-FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
-END = rf"(?!{PLACE})[×·,)|#](?:(?!{PLACE})[×·,()|#²ᵀ])*(?<!\()"
-BODY = rf"{PLACE}|(?!{PLACE})[^×·,)|#]"  # a bracket that opens stays with what it holds
-PIECE = rf"(?:{BODY})*{END}|(?:{BODY})+|."  # of a word: no number is broken
-OPENED = r"[^(]*\(+|[^(]+"  # of a piece that is too long for a line
-BIT = rf"(?:(?:{SIGN}) )?\S+\s*|\s+"  # and of what is too long even so
-
-
-class Chain:
-    """`scores = Q·Kᵀ = [2×3]·[3×2]` on one line, or where that is too wide with each `=` below the first.
-
-    Lines that are too wide even so are broken outside brackets rather than within them; further ones hang in.
-    """
-
-    def __init__(self, start: Text, links: Sequence[Text] = (), *, hang: int = 2) -> None:
-        self.start, self.links, self.hang = start, links, hang
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        yield from self.lines(options.max_width)
-
-    def lines(self, width: int) -> Iterator[Text]:
-        """The lines on a page of that width."""
-        start, links = self.start, self.links
-        whole = Text(" ").join([start, *links])
-        if not links or whole.cell_len <= width:
-            yield from broken(whole, width, hang=self.hang)
-            return
-        below = start.cell_len + 1
-        if below <= width // 2 and not any(_torn(link.plain, width - below - 2) for link in links):
-            yield from broken(Text(" ").join([start, links[0]]), width, hang=below + 2)
-            links = links[1:]
-        else:  # after a long name the formula gets lines of its own
-            yield from broken(start, width, hang=2)
-            below = 4
-        for link in links:
-            yield from broken(link, width, indent=below, hang=2)
-
-
-def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0) -> Iterator[Text]:
-    """The text from `indent` on, broken where it is wider than the page; further lines hang in more."""
-    if indent + text.cell_len <= width:
-        yield _indented(text, indent)
-        return
-    for at, line in enumerate(text.divide(_breaks(text.plain, width - indent, width - indent - hang))):
-        line.rstrip()
-        yield _indented(line, indent + hang * (at > 0))
-
-
-def _indented(text: Text, indent: int) -> Text:
-    text.plain = text.plain.replace(GLUE, " ")
-    return Text(" " * indent, no_wrap=True).append_text(text)
-
-
-def _breaks(text: str, first: int, further: int) -> list[int]:
-    """The offsets at which lines begin: a first line of so many cells, then lines of so many.
-
-    A line ends at the last sign that the fewest brackets enclose, in a list at a `;`, where that fills half of it.
-    """
-    found: list[int] = []
-    places: list[tuple[int, float]] = []  # where the line may end, and how many brackets are open there
-    start = offset = depth = 0
-    for word in _pieces(text, further):
-        for piece in re.split(FACTOR, word):
-            if offset:
-                places.append((offset, depth - 0.5 * text[:offset].endswith("; ")))
-            while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
-                least = further // 2 if found else first - further // 2
-                late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
-                fewest = min(open_ for _, open_ in late)
-                start = max(place for place, open_ in late if open_ == fewest)
-                found.append(start)
-                places = [place for place in places if place[0] > start]
-            offset += len(piece)
-            depth += sum(piece.count(sign) for sign in "([") - sum(piece.count(sign) for sign in ")]")
-    return found
-
-
-def _pieces(text: str, room: int) -> Iterator[str]:
-    """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
-    for word in re.findall(WORD, text):
-        if cell_len(word.rstrip()) <= room:
-            yield word
-            continue
-        for piece in re.findall(PIECE, word):
-            parts = [piece] if cell_len(piece.rstrip()) <= room else re.findall(OPENED, piece)
-            bits = (bit for part in parts for bit in ([part] if cell_len(part) <= room else re.findall(BIT, part)))
-            for part in bits:
-                yield from [part] if cell_len(part.rstrip()) <= room else chop_cells(part, room)
-
-
-def _torn(text: str, room: int) -> bool:
-    """Whether a name in the text is too long for a line of that room."""
-    return any(cell_len(piece.rstrip()) > room for word in re.findall(WORD, text) for piece in re.findall(PIECE, word))
 
 
 # A value as Rich's tables: a row, a table with its axes' names and labels, or a stack of tables.
@@ -673,6 +600,7 @@ class _Grid(NamedTuple):
     corner: str
     labels: Sequence[str]
     columns: Sequence[_Column]
+    above: str = ""  # the columns' axis, where it stands over them and not in the corner
 
     @property
     def margin(self) -> int:
@@ -747,9 +675,12 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
             place = f"[{','.join(map(str, at[len(matrix.at) :]))}]"
             yield Chain(Text.assemble((f"{place}  ", FAINT), (view.spell(entry), style)), hang=4)
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
+        whole_grid = _narrowed(whole_grid, table, view, width)
         for number, block in enumerate(_blocks(whole_grid, width)):
             if number:
                 yield Text()
+            if whole_grid.above:
+                yield Text(f"{'':{whole_grid.margin}}{view.spell(' │')} {whole_grid.above}", FAINT)
             yield _drawn(whole_grid, block, table, view, style)
     else:
         shown = _fitting(whole_grid, view, width)
@@ -776,6 +707,15 @@ def _grid(matrix: Matrix, table: Table, view: View) -> _Grid:
         columns.append(_Column(name(across, j), align(spelled), j))
     corner = view.spell(across if is_row else f"{down} ╲ {across}")
     return _Grid(matrix, corner, [""] if is_row else [name(down, i) for i in matrix.rows], columns)
+
+
+def _narrowed(grid: _Grid, table: Table, view: View, width: int | None) -> _Grid:
+    """The matrix with the columns' axis over them instead of in the corner, where more of them then fit in a line."""
+    down, across = map(view.spell, axes(table))
+    narrow = grid._replace(corner=down, above=across)
+    if len(table.shape) == 1 or narrow.margin == grid.margin or grid.fits(grid.columns, width):
+        return grid
+    return narrow if len(_blocks(narrow, width)) < len(_blocks(grid, width)) else grid
 
 
 def _blocks(grid: _Grid, width: int | None) -> Sequence[Sequence[_Column]]:

@@ -574,13 +574,13 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
     if words := ranked(trace, step, view):
         blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
-    if worked := _worked(step, shown, trace, view, followed):
+    if worked := worked_lines(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
 
 def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
-    """The matrices that a step is the product of, as they stand in it; none where one of them was not kept."""
+    """The matrices that a step is the product of, and what is added; none where one of them was not kept."""
     factors = solver.factors(trace, step)
     made = [known.get((factor.name, factor.is_operand)) for factor in factors]
     values = [found for found in made if found is not None and found.value is not None]
@@ -755,7 +755,7 @@ def _option(value: Any) -> str:
 # Arithmetic
 
 
-def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[str, int]) -> list[Line]:
+def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: dict[str, int]) -> list[Line]:
     """How entries come about: each of a scalar or a short vector, of any other value the one that tells most.
 
     `followed` is the place that was worked out last, which the next steps go on with.

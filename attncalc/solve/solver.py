@@ -512,7 +512,7 @@ def _agree(one: Array, other: Array) -> bool:
 
 
 class Factor(NamedTuple):
-    """A matrix in a product: a step's key or an operand's name, and how it stands there."""
+    """A matrix in a product, or what is added to it: a step's key or an operand's name, and how it stands there."""
 
     name: str
     is_operand: bool
@@ -521,14 +521,20 @@ class Factor(NamedTuple):
 
 
 def factors(trace: Trace, step: Step) -> list[Factor]:
-    """The two matrices that a step is the product of; none where it is no product, or not of steps and operands."""
+    """The two matrices that a step is the product of, and what is added to it, a bias; else none.
+
+    None where it is no such product, or not one of steps and operands.
+    """
     graph = behind(trace)
     node = graph.nodes.get(step.key) if graph and len(step.shape) == 2 else None
-    made = node.sources[0] if node else None
-    if made is None or not (made.row.adds and made.row.sign == "·" and all(len(s.axes) == 2 for s in made.sources)):
+    if node is None:
+        return []
+    made, *added = node.sources[0].sources if node.sources[0].op == "add" else node.sources
+    is_product = made.row.adds and made.row.sign == "·" and all(len(source.axes) == 2 for source in made.sources)
+    if not is_product or len(added) > 1 or any(each.names not in (node.names, node.names[1:]) for each in added):
         return []
     found = []
-    for source in made.sources:
+    for source in (*made.sources, *added):
         plain, is_turned = source, False
         while plain.row.renames or (plain.row.view and plain.row.transposed):
             is_turned ^= not plain.row.renames

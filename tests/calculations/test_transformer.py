@@ -132,7 +132,7 @@ def test_a_saved_result_is_the_problem_again(run: Callable[..., Any], samples: P
 def test_the_model_s_file_is_named_once_and_tokens_by_their_words(run: Callable[..., Any], samples: Path) -> None:
     done = run("transformer", "the cat is", "model.json", "0", cwd=samples, env={"COLUMNS": "80"})
     head = done.stdout.partition("── source ──")[0]
-    assert "  source, s=3: 2 3 5 (the cat is)\n  target, n=1: 0 (<s>)\n  ← model.json\n  embedding, V=12" in head
+    assert "  source, s=3: 2 3 5 (the cat is)\n  target, n=1: 0 (<s>)\n  ← model.json\n  embedding = E, V=12" in head
     assert head.count("model.json") == 1
 
 

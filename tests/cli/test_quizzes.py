@@ -286,7 +286,17 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown size": (("quiz", "dot", "--size", "m=3", "-o", "quiz"), 'dot has no size "m"'),
     "a size of nothing": (("quiz", "dot", "--size", "n=0", "-o", "quiz"), "--size n takes a whole number from 1"),
     "too large a size": (("quiz", "dot", "--size", "n=65", "-o", "quiz"), "--size n takes a whole number from 1"),
-    "a size twice": (("quiz", "dot", "--size", "n=3,n=4", "-o", "quiz"), '--size gives "n" twice'),
+    "a size twice": (
+        ("quiz", "dot", "--size", "n=3,n=4", "-o", "quiz"),
+        '--size gives "n" twice',
+    ),
+    **{
+        f"an option twice, {words}": (
+            ("quiz", "attention", *words.split(), "-o", "quiz"),
+            '--scale is given twice: "2" and "3"',
+        )
+        for words in ("--set scale=2 --set scale=3", "--scale 2 --set scale=3")
+    },
     "a size without a name": (("quiz", "dot", "--size", "3", "-o", "quiz"), "--size takes sizes by the names of axes"),
     "sizes that do not go": (("quiz", "conv", "--size", "kh=9", "-o", "quiz"), "9"),
     "too much to fill in": (("quiz", "outer", "--size", "m=64,n=64", "-o", "quiz"), "numbers to fill in"),
@@ -357,11 +367,23 @@ def test_all_files_are_written_or_none(run: Run, tmp_path: Path, before: object)
     assert sorted(tmp_path.rglob("*")) == there
 
 
-def test_a_folder_inside_a_file_cannot_be_made(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "quiz").write_text("")
-    done = run("quiz", "dot", "--seed", "1", "-o", "quiz/deeper")
+@pytest.mark.parametrize(
+    ("folder", "why"),
+    [
+        ("file/deeper/still", "file is no folder"),
+        ("link", "it is a symbolic link to nothing"),
+        ("link/deeper", "link is a symbolic link to nothing"),
+        ("n" * 300, "file name too long"),
+    ],
+    ids=["below a file", "a link", "below a link", "a long name"],
+)
+def test_a_folder_that_cannot_be_made_is_told_first_and_why(run: Run, tmp_path: Path, folder: str, why: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to("elsewhere")
+    done = run("quiz", "dot", "-o", folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: cannot write ")
+    assert f": {why}\n" in done.stderr
 
 
 def test_a_file_is_no_folder(run: Run, tmp_path: Path) -> None:

@@ -142,6 +142,25 @@ def test_a_class_list_has_columns_for_all_problems(run: Run, bank: Path) -> None
     assert report(run, "hw/keys.json", "one.json")["Eve"]["score"] > 0
 
 
+def test_a_class_list_of_problems_that_not_everybody_has(run: Run, bank: Path) -> None:
+    words = ("--bank", "bank", "--pick", "1", "--roster", "class.csv", "--seed", "2", "-o", "hw")
+    assert run("quiz", *words).returncode == 0
+    own = {row["student"]: row["name"] for row in json.loads((bank.parent / "hw/keys.json").read_text())["variants"]}
+    assert own == {"Ada": "attention", "Bob": "attention", "Eve": "dot"}
+    listed = bank.parent / "list.csv"
+    listed.write_text('student,dot/dot,"attention/output[0,0]"\nAda,,1\nBob,,\nEve,1,\n')  # nothing of softmax
+    done = run("grade", "hw/keys.json", "list.csv", "-f", "json")
+    rows = {row["student"]: row for row in json.loads(done.stdout)["students"]}
+    assert (done.returncode, [*rows], done.stderr) == (1, ["Ada", "Bob", "Eve"], "")
+    assert {name: row["steps"][0]["name"].partition("/")[0] for name, row in rows.items()} == own
+    listed.write_text("student,dot/dot\nAda,1\nBob,1\n")
+    said = '"Bob" has no problem "dot" (theirs are "attention")'
+    assert said in " ".join(run("grade", "hw/keys.json", "list.csv").stdout.split())
+    listed.write_text("student,dots/dot\nAda,1\n")
+    fault = 'Error: list.csv:1:2: there is no problem "dots"\nhint: did you mean dot?\n'
+    assert run("grade", "hw/keys.json", "list.csv").stderr == fault
+
+
 @pytest.mark.thorough
 def test_without_a_roster_it_is_for_all(run: Run, bank: Path) -> None:
     home = bank.parent

@@ -359,11 +359,13 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
         (
             "student,softmax[1],softmax[2]",
             'class.csv:1: "softmax" has no entry [2]',
-            "places are counted from 0, and not from 1",
+            "in a list places are counted from 0, whatever --index-base prints",
         ),
         ("student,softmax[999999,999999],sum", 'class.csv:1: "softmax" has too many entries: 1,000,000,000,000', ""),
         ("student,sum[0],sum[0]", 'class.csv:1: two columns, 2 and 3, hold the same of "sum"', ""),
         ("student,sum,sum", 'class.csv:1: two columns, 2 and 3, hold the same of "sum"', ""),
+        ("student,sum,Student", 'class.csv:1: two columns, 1 and 3, are called "student"', "leave one of them"),
+        ("First Name,Name,sum,name", 'class.csv:1: two columns, 2 and 4, are called "name"', "leave one of them"),
         ("student,sum[0],sum", 'class.csv:1: the columns of "sum" have places of different kinds', ""),
         ("student,,sum", "class.csv:1:2: the column has no name", ""),
         ("student,sum,", "class.csv:1:3: the column has no name", ""),
@@ -384,6 +386,8 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
         "a place far out",
         "a place twice",
         "a step twice",
+        "students twice",
+        "names twice",
         "places of two kinds",
         "no name",
         "no last name",
@@ -436,6 +440,16 @@ def test_a_report_of_an_earlier_run_is_told_and_passed_over(run: Run, tmp_path: 
     everything = run("grade", "key.json", ".", "-o", "grades.md")
     assert everything.stdout == first.stdout
     assert everything.stderr.count("is a report, no sheet, and passed over\n") == 4
+
+
+def test_a_report_alone_and_the_key_alone_are_no_sheets(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "key.json").write_text(json.dumps(ac.softmax([0, 1]).to_dict()))
+    (tmp_path / "list.csv").write_text("student,softmax[0],softmax[1]\nAnn,0.2689,0.7311\n")
+    assert run("grade", "key.json", "list.csv", "-o", "g.json").returncode == 0
+    for word in ("g.json", "key.json"):
+        done = run("grade", "key.json", word)
+        said = "Error: there is no sheet to grade\nhint: a key is not marked, nor a report\n"
+        assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_columns_that_are_passed_over_are_told(run: Run, tmp_path: Path) -> None:

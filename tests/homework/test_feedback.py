@@ -161,6 +161,25 @@ def test_feedback_that_cannot_be_is_refused(run: Run, home: Path, words: tuple[s
     assert said in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--points", "outputs=2"),
+        ("--into", "marks.csv"),
+        ("--override", "nobody.csv"),
+        ("--texts", "texts.md"),
+        ("-o", "nowhere/report.json"),
+        ("-f", "gradescope", "-o", "class.csv/each"),
+    ],
+    ids=" ".join,
+)
+def test_where_a_class_cannot_be_marked_nothing_is_left(run: Run, home: Path, words: tuple[str, ...]) -> None:
+    (home / "nobody.csv").write_text("student,step,marks,why\nNobody,output,2,late\n")
+    there = sorted(home.rglob("*"))
+    assert run("grade", "problem.json", "class.csv", "--feedback", "new/back", *words).returncode == 2
+    assert sorted(home.rglob("*")) == there
+
+
 def student(number: int, *verdicts: tuple[str, float]) -> Graded:
     """A sheet with these verdicts and marks, of two each."""
     steps = tuple(

@@ -373,6 +373,35 @@ class TestAFaultInAPart:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("model", "activation", "at", "name"),
+    [
+        ("llama", "reglu", FFN, "silu-relu"),
+        ("t5", "silu", NEXT, "silu-relu"),
+        ("gemma2", "reglu", FFN, "gelu-relu"),
+        ("gemma", "swiglu", FFN, "gelu-silu"),
+    ],
+)
+def test_another_activation_behind_a_gate_is_named(model: str, activation: str, at: str, name: str) -> None:
+    marked = marker_of(model).mark(from_python(returned(computed(model, dtype="float32", activation=activation))))
+    assert (marked.first_wrong, marked[at].mistake) == (at, name)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_does_not_go_past_one_of_two_parts_is_told(number: int) -> None:
+    """Neither sum may be in the dump, but for what comes out of the layer."""
+    t, names = computed("llama"), marker_of("llama").key.names
+    at, part = ("layer 0", f"residual{number}"), ("attention", "feed-forward")[number - 1]
+    right = continued(t, {})
+    alone = right | continued(t, {at: right[f"layer 0/{part}/output"]})
+    dump = {name: alone["/".join(filter(None, names.find(name)))] for name in returned(t)}
+    marked = marker_of("llama").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["block-no-residual"]
+    assert marked.first_wrong == FFN
+
+
+@pytest.mark.thorough
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     def turned(tensors: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -732,6 +761,29 @@ def test_modules_of_a_decoder_are_known_by_their_names() -> None:
     marked = t.check({name: value[None] for name, value in hooked.items()})
     assert marked
     assert len(marked.steps) == len(hooked)
+
+
+STACKS = {
+    "llama": {"model": "final norm/output"},
+    "opt": dict.fromkeys(("model", "model.decoder"), "final norm/output"),
+    "gpt2": {"transformer": "final norm/output"},
+    "gpt_neox": {"gpt_neox": "final norm/output"},
+    "mamba": {"backbone": "final norm/output"},
+    "bert": dict.fromkeys(("bert", "bert.encoder"), "layer 1/norm2/output"),
+    "distilbert": dict.fromkeys(("distilbert", "distilbert.transformer"), "layer 1/norm2/output"),
+    "vit": {"vit": "final norm/output", "vit.encoder": "layer 1/residual2"},
+    "t5": {"encoder": "memory", "decoder": "decoder/final norm/output"},
+    "bart": {"model.encoder": "memory", **dict.fromkeys(("model", "model.decoder"), "decoder/layer 1/norm3/output")},
+}
+"""What modules give that hold all layers."""
+
+
+@pytest.mark.parametrize("model", STACKS)
+def test_what_holds_all_layers_gives_what_comes_out_of_them(model: str) -> None:
+    t = computed(model)
+    for module, step in STACKS[model].items():
+        marked = marker_of(model).mark(from_python({module: t[step][None]}))
+        assert (bool(marked), len(marked.steps), marked.notes) == (True, 1, ())
 
 
 def test_modules_of_an_encoder_are_known_by_their_names() -> None:

@@ -38,7 +38,6 @@ ALIKE = [
     {"ce-no-minus", "ppl-inverse"},
     {"ce-sum", "ppl-exp-sum"},
     {"sm-temp-after", "sm-temp-ignored"},
-    {"att-no-scale", "att-scale-after"},
     {"adam-betas-swapped", "adamw-l2"},
 ]
 
@@ -223,7 +222,8 @@ CATALOGUE = """
     emb-scale-divided emb-types-missing emb-types-all-first
 
     rope-half-split rope-mixed-layout rope-theta-dmodel rope-exp-i rope-positive-exp rope-theta-from-1 rope-inverse
-    rope-pos-from-1 rope-wrong-base rope-q-only rope-on-v rope-added rope-degrees rope-same-theta
+    rope-pos-from-1 rope-wrong-base rope-q-only rope-k-only rope-on-v rope-added rope-degrees
+    rope-same-theta
 
     alibi-slope-h0 alibi-nonpow2 alibi-2-pow-minus-h alibi-plus alibi-scaled-too alibi-no-slope alibi-signed-bidir
     alibi-after-softmax t5-scaled t5-sign t5-bidir t5-log-bucket
@@ -236,6 +236,7 @@ CATALOGUE = """
     block-pre-for-post block-pre-for-after qk-norm-of-each-head block-residual-from-normed block-no-residual
 
     gelu-tanh gelu-cdf-only gelu-no-sqrt2 gelu-pdf gelu-no-half gelu-tanh-no-cubic gelu-sigmoid gelu-silu gelu-relu
+    silu-relu
 
     sm-temp-multiply sm-temp-after sm-temp-twice sm-temp-ignored sm-no-exp sm-base2 sm-base10 sm-neg sm-sigmoid
     sm-argmax sm-max-numerator-only sm-exp-zero-is-0

@@ -208,7 +208,7 @@ def test_marks_changed_by_hand_are_logged_and_stay(run: Run, home: Path) -> None
         ("--policy bad.toml", {"bad.toml": 'cells = "one"'}, 'bad.toml: cells must be all or each, not "one"'),
         ("--policy bad.toml", {"bad.toml": "points = 3"}, "bad.toml: points is a number, not a table"),
         ("--policy bad.json", {"bad.json": "[]"}, "bad.json is a list, not an object"),
-        ("--points output=3,output=2", {}, '--points gives "output" twice'),
+        ("--points output=3,output=2", {}, '--points gives "output" twice\nhint: a step has one weight: leave one'),
         (
             "--override m.csv",
             {"m.csv": "student,step,marks,why\nright,output,1,\nright,output,2,\n"},

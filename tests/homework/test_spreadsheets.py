@@ -95,6 +95,20 @@ def test_letters_are_read_as_excel_saves_them(run: Run, tmp_path: Path, what: st
     assert (f"note: x.csv: {LETTERS}\n" in done.stderr) == (encoding == "cp1252"), done.stderr
 
 
+def test_letters_are_read_from_python_as_well_and_that_is_noted(tmp_path: Path) -> None:
+    for what, (text, _) in BY_EXCEL.items():
+        (tmp_path / f"{what}.csv").write_bytes(text.encode("cp1252"))
+    problem, by_hand = ac.dot([1, 3], [2, 4]), str(tmp_path / "marks by hand.csv")
+    grades = ac.grade(problem, {"s": [14]}, overrides=by_hand)
+    assert ([one.why for one in grades.log], grades.notes) == (["für Übung"], (f"{by_hand}: {LETTERS}",))
+    (tmp_path / "bank").mkdir()
+    (tmp_path / "bank/one.json").write_text(json.dumps(problem.to_dict()))
+    (tmp_path / "bank/bank.toml").write_text("[one]\n")
+    for one, bank in (("dot", None), (problem, None), (None, tmp_path / "bank")):
+        made = ac.quiz(one, bank=bank, roster=tmp_path / "roster.csv")
+        assert ([*made.problems], made.notes) == (["Jürgen Groß"], (f"{tmp_path / 'roster.csv'}: {LETTERS}",))
+
+
 def test_letters_of_an_operand_are_told_too(run: Run, tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_bytes("für;1;2\nnaht;3;4\n".encode("cp1252"))
     done = run("softmax", "q.csv", "-q")
@@ -184,7 +198,7 @@ def test_no_name_acts_in_a_spreadsheet_and_each_is_read_back(
     assert len(cells) == 2 * len(NAMES)
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "＝"))]
     assert {*ac.grade("keys.json", ".").marks} == {*NAMES}
-    assert {*roster("g.csv")} == {*NAMES}
+    assert {*roster("g.csv", print)} == {*NAMES}
     Path("by_hand.csv").write_text(
         "student,step,marks,why\n" + "".join(f"{quoted(row[0])},dot,1,asked\n" for row in rows), encoding="utf-8"
     )

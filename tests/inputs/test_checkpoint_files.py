@@ -236,6 +236,14 @@ def test_what_is_wrong_with_a_checkpoint_is_a_line(tmp_path: Path, name: str) ->
     assert "\n" not in str(found.value)
 
 
+@pytest.mark.parametrize("distance", [2, 0, -1])
+def test_a_distance_that_no_bucket_is_left_for_is_told_by_its_key(tmp_path: Path, distance: int) -> None:
+    folder = rewritten(tmp_path, "t5", config={"relative_attention_max_distance": distance})
+    fault = rf"config.json: relative_attention_max_distance must be .*, not {distance}$"
+    with pytest.raises(InputError, match=fault):
+        ac.load(folder)
+
+
 def test_an_expert_too_few_is_told(tmp_path: Path) -> None:
     with pytest.raises(AttncalcError, match=r"\(num_local_experts\) asks for 4 in place of 3"):
         ac.load(rewritten(tmp_path, "mixtral", without("experts.3.")))

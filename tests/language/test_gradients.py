@@ -13,12 +13,27 @@ from attncalc.common.errors import NoGradient
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.gradients import gradient_step, gradients
-from attncalc.language.graph import Node, building, given, group, identity, step, steps
-from attncalc.language.ops import held, keep_where, mean, outer, peak, ranking, softmax, sqrt, total
+from attncalc.language.graph import Node, building, given, group, identity, inside, step, steps
+from attncalc.language.ops import (
+    cos,
+    held,
+    keep_where,
+    mean,
+    outer,
+    peak,
+    ranking,
+    sin,
+    singular_parts,
+    softmax,
+    sqrt,
+    tanh,
+    total,
+)
 from attncalc.language.primitive import formula
 
 N, M, D = Axis("n", 3), Axis("m", 4), Axis("d", 2)
 X, Y = given("x", (N, D)), given("y", (M, D))
+A, B = given("a", ()), given("b", ())
 
 
 def attended() -> tuple[Node, list[Node]]:
@@ -83,11 +98,19 @@ def test_every_step_gets_a_step_of_its_own_in_the_order_of_the_chain_rule() -> N
             "weightsᵀ·∂L/∂output",
             "what comes back from there is weighted by weights",
         ),
-        ("weights", "∂L/∂output·Vᵀ", "weights is the same at every place of d_v: "),
+        ("weights", "∂L/∂output·Vᵀ", "each entry of weights is used at every place of d_v: "),
         ("scaled", "weights ⊙ (∂L/∂weights − Σ(∂L/∂weights ⊙ weights))", "shares sum to 1 over m, "),
         ("scores", "∂L/∂scaled / √d", "divides the gradient by it as well"),
-        ("q", "∂L/∂scores·K", "Q is the same at every place of m: what comes back from there is weighted by K"),
-        ("k", "∂L/∂scoresᵀ·Q", "K is the same at every place of n: what comes back from there is weighted by Q"),
+        (
+            "q",
+            "∂L/∂scores·K",
+            "entry of Q is used at every place of m: what comes back from there is weighted by K",
+        ),
+        (
+            "k",
+            "∂L/∂scoresᵀ·Q",
+            "entry of K is used at every place of n: what comes back from there is weighted by Q",
+        ),
     ],
 )
 def test_the_backward_pass_of_attention_reads_as_in_a_textbook(of: str, written: str, because: str) -> None:
@@ -112,6 +135,8 @@ CHAINS = {
     "a mean of squares": (mean(X**2), f"{MEAN}; {SQUARE}"),
     "nothing": (X, "passed on unchanged"),
     "nothing but another order": (X.T, "passed on unchanged"),
+    "two factors of one kind": (X * (tanh(X) * X), f"{FACTOR}; the slope of tanh x is 1 − tanh² x"),
+    "two factors with names": (A * (B * X), f"{FACTOR}, here a and b"),
 }
 
 
@@ -120,6 +145,22 @@ def test_a_reason_tells_all_that_happens_inside_a_step(node: Node, because: str)
     root = step("result", node, "why")
     found = gradients(root, given("g", root.axes), [X])
     assert found[X].args["why"] == because
+
+
+def test_what_a_step_is_made_of_has_its_name_in_a_gradient_too() -> None:
+    A = given("a", (N, D), "A")
+    u, s, vt = (step(name, part, "why") for name, part in zip(("u", "s", "vt"), singular_parts(A), strict=True))
+    cosines, sines = step("cosines", cos(X), "why"), step("sines", sin(X), "why")
+    for root, operand in ((((u * s) @ vt), A), (cosines * sines, X)):
+        gradient = gradients(step("result", root, "why"), given("g", root.axes), [operand])[operand]
+        whole = {(node.op, node.sources) for named in (u, s, vt, cosines, sines) for node in named.sources}
+        assert [node for node in inside(gradient) if (node.op, node.sources) in whole] == []
+
+
+def test_a_step_that_only_passes_on_another_is_not_spoken_of_instead() -> None:
+    root = step("root", sqrt(X), "why")
+    found = gradients(step("result", root, "why"), given("g", (N, D)), [X])
+    assert formula(found[X].sources[0]) == "∂L/∂root / (2·root)"
 
 
 def test_a_gradient_step_knows_what_it_is_of() -> None:

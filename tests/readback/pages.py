@@ -19,8 +19,8 @@ from readback.text import Misread, Tree
 Array = NDArray[Any]
 Values = Mapping[Node, Array]
 
-WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi")
-GREEK = dict(zip(WORDS, "αβγδεθλμσφ", strict=True))
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "tau", "phi")
+GREEK = dict(zip(WORDS, "αβγδεθλμστφ", strict=True))
 ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
 
 

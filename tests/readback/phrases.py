@@ -202,7 +202,7 @@ def columns(*own: int) -> Callable[[Any, str], Array]:
 
 
 def mixed_layout(p: Any) -> Array:
-    x, c, s = p["X"], np.repeat(p["cosines"], 2, -1), np.repeat(p["sines"], 2, -1)
+    x, c, s = p["first"], np.repeat(p["second"], 2, -1), np.repeat(p["third"], 2, -1)
     a, b = np.split(x, 2, -1)
     return np.asarray(x * c + np.concatenate([-b, a], -1) * s)
 
@@ -211,8 +211,9 @@ def turned_by(sign: int) -> Callable[[Any], Array]:
     """Each pair times [c s; −s c]."""
 
     def turned(p: Any) -> Array:
-        a, b, c, s = p["X"][..., ::2], p["X"][..., 1::2], p["cosines"], sign * p["sines"]
-        return np.stack([c * a + s * b, -s * a + c * b], -1).reshape(p["X"].shape)
+        x, c, s = p["first"], p["second"], sign * p["third"]
+        a, b = x[..., ::2], x[..., 1::2]
+        return np.stack([c * a + s * b, -s * a + c * b], -1).reshape(x.shape)
 
     return turned
 
@@ -892,6 +893,7 @@ PHRASES: dict[str, Any] = {
     "the same angle for every pair": "frequencies = right / right",
     "another base": when(lambda p: p.name == "frequencies"),
     "the keys are not turned": "k_rotated = first",
+    "the queries are not turned": "q_rotated = first",
     "queries and keys are compared as they are": unnormed,
     "without a norm": unnormed,
     "each head's entries normalised by themselves": normed_by_head,
@@ -965,7 +967,7 @@ PHRASES: dict[str, Any] = {
     "cosines in the even columns, sines in the odd ones": "cos(angles) and sin(angles) in turn",
     "sines of degrees": "sin(angles·π / 180) and cos(angles·π / 180) in turn",
     "angles for pairs of neighbours, partners half the width apart": mixed_layout,
-    "turned the other way": "rotate(X; cosines, −sines)",
+    "turned the other way": "rotate(first; second, −third)",
     "[c s; −s c]": turned_by(1),
     "angles in degrees": "angles = right·π / 180",
     "the heads counted from 0": ["slopes = 2^(−8·i / heads)", penalised(lambda h, heads: 8 * (h - 1) / heads)],

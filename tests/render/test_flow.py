@@ -13,8 +13,9 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
+from attncalc.render.flow import Chain, Chains, broken
 from attncalc.render.page import Page, Paragraph
-from attncalc.render.terminal import Chain, broken, write
+from attncalc.render.terminal import write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -26,7 +27,7 @@ FORMULAS = {
     ),
     "before the value": ("2·(2 + e^a)/(1 + e^a) ≈ 2.6605", 24, ["2·(2 + e^a)/(1 + e^a)", "≈ 2.6605"]),
     "within brackets rather than after a word": ("x·(a + bbbbbbbb + cccccc)", 20, ["x·(a + bbbbbbbb", "+ cccccc)"]),
-    "a Σ keeps what it sums": ("probabilities·Σ losses", 20, ["probabilities·", "Σ losses"]),
+    "a Σ keeps what it sums": ("probabilities·Σ losses", 20, ["probabilities", "·Σ losses"]),
     "before a factor in brackets": ("√(2 / π)·(x + 0.04·x^3)", 16, ["√(2 / π)", "·(x + 0.04·x^3)"]),
     "a negative number stays with its factor": ("a + (-0.1)×(-0.2)", 16, ["a", "+ (-0.1)×(-0.2)"]),
     "between the members of a list": (
@@ -34,11 +35,16 @@ FORMULAS = {
         28,
         ["[a[n=2] / b[n=2];", "a[n=3] / b[n=3]]"],
     ),
-    "outside what decides": ("2×[0.5 < 2]×0.56631 + b", 16, ["2×[0.5 < 2]×", "0.56631 + b"]),
+    "outside what decides": ("2×[0.5 < 2]×0.56631 + b", 16, ["2×[0.5 < 2]", "×0.56631 + b"]),
     "before what holds elsewhere": ("a where b < 1, else 0", 20, ["a where b < 1,", "else 0"]),
     "before a condition": ("∂L/∂masked where j ≤ i, else 0", 20, ["∂L/∂masked", "where j ≤ i, else 0"]),
     "before what is repeated": ("∂L/∂losses for every n", 20, ["∂L/∂losses", "for every n"]),
-    "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb·", "cccc)"]),
+    "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb", "·cccc)"]),
+    "before ⊗": ("hidden ⊗ gradients", 16, ["hidden", "⊗ gradients"]),
+    "not behind a bar that opens": ("2^(max(|scaled|, 2^0) − 1)", 22, ["2^(max(|scaled|, 2^0)", "− 1)"]),
+    "outside bars": ("max(|2.2689 − 2.2689|, |0.2689 − 0.2689|)", 32, ["max(|2.2689 − 2.2689|,", "|0.2689 − 0.2689|)"]),
+    "outside brackets, though the line is short": ("b·0 + (1 − b)·g", 12, ["b·0", "+ (1 − b)·g"]),
+    "between arguments": ("max(0, q) + exp(min(q, 0))", 24, ["max(0, q)", "+ exp(min(q, 0))"]),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
 }
 
@@ -55,6 +61,49 @@ def test_a_name_that_would_be_torn_gets_a_line_of_its_own() -> None:
         "    = ∂L/∂standard_deviation",
         "      / (2·standard_deviation)",
         "    = [1] / (2·[1])",
+    ]
+
+
+CHAINS: dict[str, tuple[str, Sequence[str], int, Sequence[str]]] = {
+    "it saves brackets": (
+        "p[0]",
+        ["= 0.6^1×(1 − 0.6)^(1 − 1)", "= 0.6"],
+        29,
+        ["p[0]", "    = 0.6^1×(1 − 0.6)^(1 − 1)", "    = 0.6"],
+    ),
+    "the value fits behind": (
+        "probabilities[0]",
+        ["= ln(0.6)", "= -0.5108"],
+        25,
+        ["probabilities[0]", "    = ln(0.6) = -0.5108"],
+    ),
+    "the name is short": ("x", ["= a·bbbb", "= 2"], 10, ["x = a·bbbb", "  = 2"]),
+    "a symbol follows it": (
+        "grad_gradients",
+        ["= ∂L/∂G", "= (a + b)·(c + d)"],
+        24,
+        ["grad_gradients = ∂L/∂G", "    = (a + b)·(c + d)"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("start", "links", "width", "lines"), CHAINS.values(), ids=CHAINS)
+def test_what_follows_a_name_stands_below_it_where_that_is_read_better(
+    start: str, links: Sequence[str], width: int, lines: Sequence[str]
+) -> None:
+    assert [line.plain for line in Chain(Text(start), list(map(Text, links))).lines(width)] == lines
+
+
+def test_the_lines_of_one_step_are_broken_in_the_same_way() -> None:
+    chains = [Chain(Text(f"p[{at}]"), [Text(f"= a×(b − {'c' * long})"), Text("= 1")]) for at, long in enumerate((6, 4))]
+    assert [line.plain for line in chains[1].lines(20)] == ["p[1] = a×(b − cccc)", "     = 1"]
+    assert [line.plain for line in Chains(chains).lines(20)] == [
+        "p[0]",
+        "    = a×(b − cccccc)",
+        "    = 1",
+        "p[1]",
+        "    = a×(b − cccc)",
+        "    = 1",
     ]
 
 
@@ -75,11 +124,13 @@ WHOLE = r"\[[^][;]*\]|\([^][(),]* [<≤=≥>≠] [^][(),]*\)"
 @pytest.mark.parametrize("width", [40, 80])
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_no_line_ends_within_a_place_or_behind_a_bracket_that_opens(name: str, backward: bool, width: int) -> None:
+def test_no_line_ends_within_a_place_or_behind_a_sign_or_a_bracket_that_opens(
+    name: str, backward: bool, width: int
+) -> None:
     problem = posed(name)
     with suppress(AttncalcError):  # not every one has a gradient
         trace = solve(problem._replace(backward=problem.backward or Backward()) if backward else problem)
         page = page_in("table", trace, View(width=width))
         torn = [found[0] for found in re.finditer(WHOLE.replace(" ", r"\s+"), page) if "\n" in found[0]]
         assert [part for part in torn if len(re.sub(r"\s+", " ", part)) < width // 2] == []
-        assert re.findall(r".*[(√]$", page, re.MULTILINE) == []
+        assert re.findall(r".*(?:[(√×·⊗⊙]|[( ^·×√−-]\|)$", page, re.MULTILINE) == []

@@ -57,8 +57,10 @@ def page(text: str) -> list[str]:
 
 def cells(lines: list[str]) -> Counter[str]:
     """The words to the right of the bar, headers and rules left out."""
-    rows = [line for line in lines if " │ " in line]
-    body = [line.partition(" │ ")[2].split() for line in rows if "╲" not in line and not line.strip().startswith("m │")]
+    ruled = {at - 1 for at, line in enumerate(lines) if "┼" in line}
+    above = {at - 1 for at in ruled if lines[at].partition("│")[0].strip() and "╲" not in lines[at]}
+    rows = [line for at, line in enumerate(lines) if " │ " in line and at not in ruled | above]
+    body = [line.partition(" │ ")[2].split() for line in rows]
     return Counter(word for row in body for word in row)
 
 
@@ -149,6 +151,34 @@ n ╲ m │    4     5     6     7
 n ╲ m │    8     9    10    11
 ──────┼───────────────────────
     0 │ 1008  1009  1010  1011
+""",
+    ),
+    (
+        "a long name of an axis stands over the columns, where more of them fit then",
+        {"value": [np.arange(1000.0, 1006.0)], "axes": "iteration quantity", "width": 40},
+        """
+          │ quantity
+iteration │    0     1     2
+──────────┼─────────────────
+        0 │ 1000  1001  1002
+
+          │ quantity
+iteration │    3     4     5
+──────────┼─────────────────
+        0 │ 1003  1004  1005
+""",
+    ),
+    (
+        "and in the corner, where none do",
+        {"value": [[1, 2]], "axes": "n d_model", "labels": {"d_model": ("a" * 16, "b" * 16)}, "width": 40},
+        """
+n ╲ d_model │ aaaaaaaaaaaaaaaa
+────────────┼─────────────────
+          0 │                1
+
+n ╲ d_model │ bbbbbbbbbbbbbbbb
+────────────┼─────────────────
+          0 │                2
 """,
     ),
     (

@@ -119,6 +119,23 @@ def test_no_reason_is_given_again_and_again(name: str, backward: bool) -> None:
         assert {why: count for why, count in said.items() if count > MOST_ALIKE} == {}
 
 
+@pytest.mark.parametrize("name", ["kv-cache", "rnn", "optimizer-adamw", "quantize-mxfp4"])
+def test_a_part_that_comes_again_does_not_repeat_its_reasons(name: str) -> None:
+    trace = solve(posed(name))
+    page = " ".join(page_in("table", trace, View(width=80)).split())
+    of = Counter(
+        why for _, why in {(step.name, step.why) for step in trace.steps if re.fullmatch(r".* \d", step.group)}
+    )
+    told = {why: names for why, names in of.items() if not any(why in other for other in of if other != why)}
+    assert {why: page.count(why) for why in told} == told
+
+
+def test_a_part_that_is_shown_alone_tells_its_reasons() -> None:
+    trace = solve(posed("kv-cache"))
+    page = " ".join(page_in("table", trace, View(width=80, show=("token 2/*",))).split())
+    assert [step.why for step in trace.steps if step.group == "token 2" and step.why not in page] == []
+
+
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_two_parts_have_one_name(name: str) -> None:
@@ -307,3 +324,36 @@ def test_a_long_row_of_parts_shows_where_one_is() -> None:
     trace = shortened(50, keep_all=True)
     text = " ".join(page_in("table", trace, View(show=("iteration 30/point",), width=200)).split())
     assert "all iteration 0 → … → iteration 29 → [iteration 30] → iteration 31 → … → iteration 50" in text
+
+
+GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|chi|psi|omega"
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_formulas_call_otherwise_is_said_where_it_is_given(name: str) -> None:
+    trace = solve(posed(name))
+    page = page_in("table", trace, View(width=80))
+    for operand, given in trace.inputs.items():
+        if given.symbol and given.symbol.replace("_", "").casefold() != operand.replace("_", "").casefold():
+            assert f"\n  {operand} = {given.symbol}" in page
+    assert re.findall(rf"\b(?:{GREEK})\b", " ".join(step.formula for step in trace.steps)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("encoder-block", "norm2/normalized[the,1] = -2.7051 / 2.0928 = -1.2926"),
+        ("decoder-only", "residual2[the,1] = 1.6330 + (-0.5499) = 1.0831"),
+        ("optimizer", "step 4/point[0] = 0.5798 + 0.0881 = 0.6679"),
+        ("transformer", "encoder 1/norm2/output[the,2] = 1.2×0.62223 + (-0.1) = 0.6467"),
+    ],
+)
+def test_a_result_of_an_outline_that_is_handed_on_shows_how_it_came_about(name: str, line: str) -> None:
+    assert line in page_in("table", solve(posed(name)), View(width=80)).partition("━━ result")[2]
+
+
+def test_one_chain_of_parts_needs_no_table() -> None:
+    page = page_in("table", solve(posed("encoder-block")), View(width=40))
+    assert "What follows what\n  · self-attention → residual1 → norm1 →\n" in page
+    assert "  in  " in page_in("table", transformer(), View(width=80))

@@ -25,12 +25,13 @@ def test_the_factors_make_the_product(tried: Tried) -> None:
     for part in traces.page(trace, View(everything=True)).all(Part):
         for table in (step.one(Table) for step in part.steps):
             if table.factors:
-                a, b = (np.asarray(factor.value) for factor in table.factors)
-                assert [factor.axes for factor in table.factors] == [
+                a, b, *added = (np.asarray(factor.value) for factor in table.factors)
+                assert [factor.axes for factor in table.factors[:2]] == [
                     (table.axes[0], table.factors[1].axes[0]),
                     (table.factors[0].axes[1], table.axes[1]),
                 ]
-                np.testing.assert_allclose(np.asarray(table.value), a @ b, rtol=1e-9, atol=1e-12)
+                assert all(factor.axes in (table.axes, table.axes[1:]) for factor in table.factors[2:])
+                np.testing.assert_allclose(np.asarray(table.value), sum(added, a @ b), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.thorough
@@ -61,6 +62,13 @@ def test_the_row_the_column_and_the_entry_that_are_worked_out_share_a_colour() -
     page = lines(WIDE, color=True)
     first = next(line for line in page if "1.3195" in line and "1.0963" not in line and "│" in line)
     assert re.findall(r"\x1b\[1;38;5;32m *([-0-9.]+)\x1b", first) == ["0.1065", "0.1065", "0.7870", "3", "1.3195"]
+
+
+def test_a_bias_stands_behind_the_product_that_it_is_added_to() -> None:
+    page = page_in("table", solve(posed("ffn")), View(width=WIDE, color=True))
+    assert re.search(r"X +· +W_1 +\+ +b_1 +=  hidden\n", re.sub(r"\x1b\[[\d;]*m", "", page))
+    lit = [re.findall(r"\x1b\[1;38;5;32m *([-0-9.]+)\x1b", line) for line in page.splitlines() if "│" in line]
+    assert list(filter(None, lit))[:3] == [["-1", "0.5"], ["1"], ["1", "-1", "-1.5"]]
 
 
 def test_heads_stand_in_a_row() -> None:

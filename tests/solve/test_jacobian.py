@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError, ShapeError
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
+from attncalc.language.ops.basics import HERE
 from attncalc.record.trace import Given
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
@@ -68,3 +70,12 @@ def test_what_would_be_too_large_is_refused_with_the_way_round() -> None:
     with pytest.raises(ShapeError, match="would have 2,560,000 entries") as refused:
         solve(Problem(load("matmul"), {"a": big, "b": big}, {}, Backward(jacobian=True)))
     assert "grad" in refused.value.hint
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_no_reason_says_the_same_rule_twice(path: Path) -> None:
+    with suppress(AttncalcError):  # not every one has a gradient
+        said = [step.why.split("; ") for step in solve(forward_and_backward(path, Backward())).steps]
+        rules = [[part.split(HERE)[0] for part in parts] for parts in said]
+        assert [parts for parts in rules if len({*parts}) < len(parts)] == []

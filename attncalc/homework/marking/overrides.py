@@ -34,7 +34,7 @@ class Override(NamedTuple):
         return f"{self.student}, {self.step}: {shortest(self.marks)}{was}" + (f": {self.why}" if self.why else "")
 
 
-def read_overrides(path: str, tell: Tell | None = None) -> list[Override]:
+def read_overrides(path: str, tell: Tell) -> list[Override]:
     """The changes that a list holds."""
     found = headed(path, tell)
     changes = []

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from attncalc.common import system
-from attncalc.common.errors import AttncalcError, InputError, quoted
+from attncalc.common.errors import AttncalcError, InputError, both, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
@@ -185,6 +185,8 @@ class _ByOwn:
         meant = self.by_id.get(sheet.problem) or self._called(sheet.problem, sheet.student or name)
         own = self._own(sheet, name, meant)
         student = own.student or sheet.student or name
+        if not meant and own.name and _is_empty(sheet):
+            return self.blank(own, student)
         graded = self._graded(own, student, self.marker(own).mark(sheet))
         if not sheet.problem or any(one is own for one in meant):
             return graded
@@ -211,6 +213,11 @@ class _ByOwn:
         if not found:
             hint = "its students are those of the roster"
             raise InputError(f"{self.keys.source} has no problem for {quoted(said)}", hint=hint)
+        if not meant and sheet.problem in {one.name for one in self.keys.variants if one.name}:
+            if _is_empty(sheet):  # a row of a list that has columns for the problems of others
+                return found[0]
+            hint = f"theirs are {both(quoted(own.name) for own in found)}"
+            raise InputError(f"{quoted(said)} has no problem {quoted(sheet.problem)}", hint=hint)
         told = [own for own in found if any(one is own for one in meant)] or found
         if len(told) > 1:  # somebody else's hash tells at least which of several problems is meant
             told = [own for own in found if own.name in {one.name for one in meant}]
@@ -242,6 +249,10 @@ class _ByOwn:
             marked = replace(marked, steps=tuple(_shared_out(marked, own.points)))
         variants = {own.name: own.id} if own.id else {}
         return Graded(student, "", replace(marked, student=student), problem=own.name, variants=variants)
+
+
+def _is_empty(sheet: Sheet) -> bool:
+    return not any(answer.answered.any() for answer in sheet.steps.values())
 
 
 def _shared_out(marked: Marked, points: float) -> Iterator[MarkedStep]:

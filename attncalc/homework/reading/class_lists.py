@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.common.errors import InputError, amount, both, quoted, visible
+from attncalc.common.errors import InputError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
@@ -87,9 +87,9 @@ def class_list(
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
     source = visible(source or path.name, LONGEST_SOURCE)
-    several = any(f"{part}/" in first_line(text) for part in parts)
+    several = {part: own for part, own in parts.items() if f"{part}/" in first_line(text)}
     made: list[Row] = []
-    for part, own in (parts if several else {"": names}).items():
+    for part, own in (several or {"": names}).items():
         with limited(timed=not alone):
             found = _listed(text, reading, own, source, part, parts, alone=alone, most_rows=most_rows)
         if found is None:
@@ -108,7 +108,7 @@ def _listed(
     names: StepNames,
     source: str,
     part: str,
-    parts: Container[str],
+    parts: Collection[str],
     *,
     alone: bool,
     most_rows: int,
@@ -120,8 +120,10 @@ def _listed(
     head = next(rows, None)
     if not isinstance(head, csv_files.Row) or head.cells[0].startswith("@"):
         return None
-    if part:
-        head = head._replace(cells=[_of_part(cell.strip(), part, parts) for cell in head.cells])
+    if parts:
+        places = [f"{source}:{head.line}:{i}" for i in range(1, len(head.cells) + 1)]
+        cells = [_of_part(cell.strip(), part, parts, at) for cell, at in zip(head.cells, places, strict=True)]
+        head = head._replace(cells=cells)
     first = list(islice(rows, 2))
     headings = read_headings(head, names, source, own=len(first) == 1 and not alone)
     if headings is None:
@@ -137,9 +139,11 @@ def _listed(
     return head, headings, students, has_commas((_answers(row, headings) for row in whole), delimiter)
 
 
-def _of_part(heading: str, part: str, parts: Container[str]) -> str:
-    """A heading as one of several problems has it."""
+def _of_part(heading: str, part: str, parts: Collection[str], where: str) -> str:
+    """A heading as one of several problems has it; nearly the name of one is refused."""
     name, slash, rest = heading.partition("/")
+    if slash and name not in parts and (hint := near(name, parts)):
+        raise InputError(f"{where}: there is no problem {quoted(name)}", hint=hint)
     return heading if not slash or name not in parts else rest if name == part else OF_ANOTHER
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
 
 At = tuple[int, ...]
 """The place of an entry in a step."""
+ONE_OF_THEM = "leave one of them"
 NO_COLUMN = -1
 """Stands for the column of an entry that a form does not ask for."""
 
@@ -61,8 +63,8 @@ def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False
     places = [_place(cell) for cell in head.cells]
     words = [_words(cell) for cell in head.cells]
     answered = [i for i, (step, _) in enumerate(places) if step and words[i] != [STUDENT] and names.meant(step)]
-    students = _students({i: said for i, said in enumerate(words) if i not in answered})
     where = f"{source}:{head.line}"
+    students = _students({i: said for i, said in enumerate(words) if i not in answered}, where)
     if not students:
         if own or not any(places[i][1] for i in answered):
             return None
@@ -118,18 +120,20 @@ def _place(heading: str) -> tuple[str, At]:
     return (match[1], tuple(map(int, match[2].split()))) if match else (heading, ())
 
 
-def students_in(head: Sequence[str]) -> list[int]:
+def students_in(head: Sequence[str], where: str) -> list[int]:
     """The columns that make up the names of students, of any list; none where no heading says so."""
-    return _students({i: _words(cell) for i, cell in enumerate(head)})
+    return _students({i: _words(cell) for i, cell in enumerate(head)}, where)
 
 
-def _students(words: Mapping[int, Sequence[str]]) -> list[int]:
+def _students(words: Mapping[int, Sequence[str]], where: str) -> list[int]:
     """The columns that say whose a row is: one, or those that make up a name; none where no heading says so."""
-    for i, said in words.items():
-        if said == [STUDENT]:
-            return [i]
-    of_names = [i for i, said in words.items() if {*said} & _NAMES and {*said} <= _NAMES | _BESIDE_NAMES]
-    return of_names or [i for known in _TELLING_APART for i, said in words.items() if known in said][:1]
+    own = [i for i, said in words.items() if said == [STUDENT]]
+    found = own or [i for i, said in words.items() if {*said} & _NAMES and {*said} <= _NAMES | _BESIDE_NAMES]
+    for i, j in combinations(found, 2):
+        if words[i] == words[j]:
+            called = quoted(" ".join(words[i]))
+            raise InputError(f"{where}: two columns, {i + 1} and {j + 1}, are called {called}", hint=ONE_OF_THEM)
+    return found or [i for known in _TELLING_APART for i, said in words.items() if known in said][:1]
 
 
 def _steps(places: Mapping[int, tuple[str, At]], where: str) -> dict[str, NDArray[np.intp]]:
@@ -163,5 +167,6 @@ def _refuse_places_beyond(steps: Mapping[str, NDArray[np.intp]], names: StepName
         if len(shape) == columns.ndim and any(a > b for a, b in zip(columns.shape, shape, strict=True)):
             named, last = (",".join(str(size - 1) for size in sizes) for sizes in (columns.shape, shape))
             shifted = not (np.argwhere(columns != NO_COLUMN) == 0).any()
-            hint = "places are counted from 0, and not from 1" if shifted else f"its last one is [{last}]"
+            counted = "in a list places are counted from 0, whatever --index-base prints"
+            hint = counted if shifted else f"its last one is [{last}]"
             raise InputError(f"{where}: {quoted(step)} has no entry [{named}]", hint=hint)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
-from attncalc.homework.reading.headings import students_in
+from attncalc.homework.reading.headings import ONE_OF_THEM, students_in
 from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
 from attncalc.inputs.reading import Reading
-from attncalc.inputs.resolve import decode, decode_table, read_file
+from attncalc.inputs.resolve import decode_table, read_file
 from attncalc.render.csv_ import meant
 
 Tell = Callable[[str], None]
@@ -32,7 +32,7 @@ class Headed(NamedTuple):
         known = [word.casefold() for word in self.head]
         for name in names:
             if known.count(name) > 1:
-                raise InputError(f"{self.source} has two columns {quoted(name)}", hint="leave one of them")
+                raise InputError(f"{self.source} has two columns {quoted(name)}", hint=ONE_OF_THEM)
             if name in known:
                 return known.index(name)
         hint = near(names[0], self.head) or f"its first line names the columns: {both(map(quoted, self.head))}"
@@ -45,12 +45,10 @@ class Headed(NamedTuple):
             yield row.line, [meant(row.cells[i]) for i in places]
 
 
-def headed(path: str, tell: Tell | None = None) -> Headed:
-    """A list with column names in its first row, as any spreadsheet saves it; in UTF-8 where no remark is heard."""
+def headed(path: str, tell: Tell) -> Headed:
+    """A list with column names in its first row, as any spreadsheet saves it."""
     source, data = shown(path), read_file(path)
-    text, mark = without_mark(
-        decode(data, source) if tell is None else decode_table(data, source, lambda remark: tell(f"{source}: {remark}"))
-    )
+    text, mark = without_mark(decode_table(data, source, lambda remark: tell(f"{source}: {remark}")))
     delimiter = delimiter_of(first_line(text), Reading().parted_by(mark))
     delimiter = "," if delimiter == BLANKS else delimiter  # names of students have blanks
     rows: list[Row] = []
@@ -69,13 +67,13 @@ def headed(path: str, tell: Tell | None = None) -> Headed:
     return Headed(source, head.cells, filled, delimiter)
 
 
-def roster(path: str, tell: Tell | None = None) -> list[str]:
+def roster(path: str, tell: Tell) -> list[str]:
     """The students of a roster, in its order, by the columns that a class list has for them."""
     if path.isdecimal() and not is_file(path):
         hint = "its first line is the word student, and a name stands in each of the others"
         raise InputError(f"a roster is a file, not a number of students: {path}", hint=hint)
     found = headed(path, tell)
-    columns = students_in(found.head) or [found.column("student")]
+    columns = students_in(found.head, found.source) or [found.column("student")]
     lines: dict[str, int] = {}
     students: list[str] = []
     for row in found.rows:

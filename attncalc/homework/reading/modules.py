@@ -207,7 +207,7 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
     layers = max((int(found[1]) for path in modules if (found := re.match(r"layer (\d+)/", path))), default=-1) + 1
     if not layers:
         return
-    returned, around, last = side.replace("/", "_"), set[str](), ("", "")
+    returned, around, last, whole = side.replace("/", "_"), set[str](), ("", ""), ""
     first = 0 if any("/ssm/" in path for path in modules) else 1  # Mamba returns no embeddings
     for i in range(layers):
         layer = f"{side}layer {i}"
@@ -222,6 +222,10 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
         yield f"{returned}attentions.{i}", (f"{layer}/attention", "weights")
         yield f"cross_attentions.{i}", (f"{layer}/{CROSS}", "weights")
         yield f"{returned}hidden_states.{i + first}", last
+    norm = modules.get("final norm/gamma", "")
+    normed = (f"{side}final norm", "output") if norm else last
+    for module in _fronts(re.sub(r"\.\w+\.\d+(\.\w+)?\Z", "", whole)):  # of all layers, which lie in a list
+        yield module, normed if norm.startswith(f"{module}.") else last
     for part in ("embedding", "pooler", "logits"):
         own = {path: name for path, name in modules.items() if path.startswith(f"{part}/")}
         yield from _holding(own, side.rstrip("/"), order, around)
@@ -232,7 +236,6 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
     embedded = "embedding/norm" if "embedding/norm/gamma" in modules else "embedding"
     if first:
         yield f"{returned}hidden_states.0", (f"{side}{embedded}", "output")
-    normed = (f"{side}final norm", "output") if "final norm/gamma" in modules else last
     yield f"{returned}hidden_states.{layers}", last if "embedding/kernel" in modules else normed
     yield "last_hidden_state", normed
 

@@ -75,10 +75,14 @@ def same_along(node: Node, source: int) -> str:
     return both(lost) if lost else ""
 
 
+HERE = ", here "
+"""Between a rule and what it was applied to."""
+
+
 def because_of_factors(node: Node, source: int) -> str:
     """Why a factor gets the gradient that it gets, the other one by its name."""
     other = called(node.sources[1 - source])
-    return "each factor gets the gradient times the other factor" + (f", here {other}" if other else "")
+    return "each factor gets the gradient times the other factor" + (f"{HERE}{other}" if other else "")
 
 
 def row(kernel: Any, text: Any, latex: Any, cell: Any, **more: Any) -> Op:

@@ -138,7 +138,8 @@ def _product_because(node: Node, source: int) -> str:
     if not (places := same_along(node, source)):
         return because_of_factors(node, source)
     it, by = own or ("the left factor", "the right factor")[source], other or "the other factor"
-    return f"{it} is the same at every place of {places}: what comes back from there is weighted by {by} and added up"
+    used = f"each entry of {it} is used at every place of {places}"
+    return f"{used}: what comes back from there is weighted by {by} and added up"
 
 
 def _outer_parts(a: Axes, b: Axes) -> tuple[Axes, Axes, Axes]:
