@@ -682,6 +682,19 @@ def test_modules_are_known_by_their_names() -> None:
     assert "act_fn" in marked.notes[0]
 
 
+def test_what_tells_a_step_again_is_noted_in_one_line() -> None:
+    t = computed("llama")
+    layers = {f"model.layers.{i}": t[f"layer {i}/residual2"][None] for i in range(2)}
+    again = {f"model.layers.{i}.mlp": t[f"layer {i}/feed-forward/output"][None] for i in range(2)}
+    once = {name.replace("mlp", "mlp.down_proj"): value for name, value in again.items()}
+    marked = t.check({"hidden_states.1": layers["model.layers.0"], **layers, **once, **again})
+    assert [step.name for step in marked.steps] == [
+        *("layer 0/feed-forward/output", "layer 0/residual2", "layer 1/feed-forward/output", "layer 1/residual2")
+    ]
+    named = '"model.layers.0", "model.layers.0.mlp", "model.layers.1.mlp"'
+    assert marked.notes == (f"{named}: steps that are told above, passed over",)
+
+
 FUSED = {
     "gpt2": {"transformer.h.1.attn.c_attn": "attention/q attention/k attention/v"},
     "bloom": {"transformer.h.1.self_attention.query_key_value": "attention/q attention/k attention/v"},

@@ -556,9 +556,10 @@ class Marker:
             notes = (*notes, f"{listed([quoted(name) for name in passed], 6)}: no step of ours, passed over")
         told = ((name, answer) for name, answer in sheet.steps.items() if name not in passed)
         each = ((name, *found) for name, answer in told for found in self.key.names.given_by(name, answer))
+        again = []
         for name, key, answer in each:
             if key in asked and self.key.names.of_modules:  # a module's output is returned by the model as well
-                notes = (*notes, f"{quoted(name)}: a step that is told above, passed over")
+                again.append(quoted(name))
                 continue
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
@@ -566,6 +567,9 @@ class Marker:
             if self.key.names.of_modules and batched:
                 answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
             asked[key] = self.key.in_numbers(answer, key)
+        if again:
+            what = "a step that is" if len(again) == 1 else "steps that are"
+            notes = (*notes, f"{listed(again, 6)}: {what} told above, passed over")
         for key in self.asked.steps or ():
             asked.setdefault(key, nothing(self.key.nodes[key].shape))
         if not asked:
