@@ -521,7 +521,7 @@ class Factor(NamedTuple):
 
 
 def factors(trace: Trace, step: Step) -> list[Factor]:
-    """The two matrices that a step is the product of, and what is added to it, a bias; else none.
+    """The two matrices that a step is the product of, and what is added to it, a bias.
 
     None where it is no such product, or not one of steps and operands.
     """
@@ -529,7 +529,9 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
     node = graph.nodes.get(step.key) if graph and len(step.shape) == 2 else None
     if node is None:
         return []
-    made, *added = node.sources[0].sources if node.sources[0].op == "add" else node.sources
+    first = node.sources[0]
+    is_sum = first.row.hands_on and len(first.sources) > 1
+    made, *added = first.sources if is_sum else node.sources
     is_product = made.row.adds and made.row.sign == "·" and all(len(source.axes) == 2 for source in made.sources)
     if not is_product or len(added) > 1 or any(each.names not in (node.names, node.names[1:]) for each in added):
         return []

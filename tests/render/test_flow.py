@@ -13,9 +13,8 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.flow import Chain, Chains, broken
 from attncalc.render.page import Page, Paragraph
-from attncalc.render.terminal import write
+from attncalc.render.terminal import Chain, Chains, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
