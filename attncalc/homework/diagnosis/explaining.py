@@ -44,7 +44,8 @@ BY_RULE, RESHAPED = 0.02, 0.1
 answer of another shape."""
 COUNTED = 0.02
 """Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
-MOST_PAIRS = 2000
+MOST_PAIRS = 3000
+"""So many pairs are tried, which takes some seconds where a whole layer is between."""
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED = "heads-permuted"
@@ -197,6 +198,7 @@ def _writes(mistakes: Explanation, steps: Iterable[StepKey]) -> bool:
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:
     """The solutions with two mistakes that both lie between the writer's own steps and this one.
 
+    Of a mistake that takes several forms the first is the likeliest, and so are pairs of such.
     What is of another shape than it should be is so by one of the two.
     """
     gap = _gap(key, question)
@@ -205,7 +207,9 @@ def _pairs(key: Key, question: Question) -> Iterator[Solution]:
         for i, one in enumerate(key.wrong)
         if not one.alternatives and (one.mistakes[0].options or _writes(one.mistakes, gap))
     ]
-    pairs: Iterable[tuple[int, int]] = combinations(within, 2)
+    names = [key.wrong[i].mistakes[0].id for i in within]
+    form = {i: names[:at].count(names[at]) for at, i in enumerate(within)}
+    pairs: Iterable[tuple[int, int]] = sorted(combinations(within, 2), key=lambda pair: form[pair[0]] + form[pair[1]])
     if question.answer.shape != question.expected.shape:
         reshaped = {i for i in within if not _has_shape(key.wrong[i], question.step, key.nodes[question.step].shape)}
         pairs = ((i, j) for i, j in pairs if i in reshaped or j in reshaped)
