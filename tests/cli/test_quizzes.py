@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -22,13 +23,19 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.fixture(scope="module")
+def first_quiz(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home") / "quiz"
+
+
 @pytest.fixture
-def quiz(run: Run, tmp_path: Path) -> Path:
-    """A quiz of attention, with its files."""
-    words = ("attention", "--seed", "1", "--size", "n=3,d_k=4", "--level", "easy", "-o", "quiz")
-    done = run("quiz", *words)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    return tmp_path / "quiz"
+def quiz(run: Run, tmp_path: Path, first_quiz: Path) -> Path:
+    """A quiz of attention, with its files: made once, and each test has a copy."""
+    if not first_quiz.exists():
+        words = ("attention", "--seed", "1", "--size", "n=3,d_k=4", "--level", "easy", "-o", first_quiz)
+        done = run("quiz", *words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return copytree(first_quiz, tmp_path / "quiz")
 
 
 def test_writes_every_file_and_says_nothing(quiz: Path) -> None:

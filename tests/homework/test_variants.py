@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -174,16 +175,23 @@ def right_sheet(folder: Path, **told: str) -> dict[str, Any]:
     return {**sheet, **told, "steps": {n: np.round(v, 4).tolist() for n, v in values.items() if v is not None}}
 
 
+@pytest.fixture(scope="module")
+def first_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
 @pytest.fixture
-def home(run: Run, tmp_path: Path) -> Path:
-    """A class with its folders, and a sheet of each that is right."""
-    (tmp_path / "class.csv").write_text(ROSTER, encoding="utf-8")
-    done = run("quiz", "softmax", "--roster", "class.csv", "--seed", "5", "-f", "markdown", "-o", "hw")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    (tmp_path / "sheets").mkdir()
-    for folder in (tmp_path / "hw").glob("*/"):
-        (tmp_path / "sheets" / f"{folder.name}.json").write_text(json.dumps(right_sheet(folder)))
-    return tmp_path
+def home(run: Run, tmp_path: Path, first_home: Path) -> Path:
+    """A class with its folders, and a sheet of each that is right: made once, and each test has a copy."""
+    if not (first_home / "sheets").exists():
+        (first_home / "class.csv").write_text(ROSTER, encoding="utf-8")
+        words = ("softmax", "--roster", "class.csv", "--seed", "5", "-f", "markdown", "-o", "hw")
+        done = run("quiz", *words, cwd=first_home)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        (first_home / "sheets").mkdir()
+        for folder in (first_home / "hw").glob("*/"):
+            (first_home / "sheets" / f"{folder.name}.json").write_text(json.dumps(right_sheet(folder)))
+    return copytree(first_home, tmp_path, dirs_exist_ok=True)
 
 
 def graded(run: Run, *words: str) -> tuple[int, dict[str, Any], str]:
