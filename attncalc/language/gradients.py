@@ -249,14 +249,14 @@ class Reason(NamedTuple):
 
 
 def gradients(
-    output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L", word: str = "grad"
+    output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L", word: str = "grad", told: bool = True
 ) -> dict[Node, Node]:
     """The gradient of the loss with respect to each node in `wrt`, given its gradient with respect to `output`.
 
     Every step between them gets a gradient step of its own, made in the order of the chain rule. A node that the
     output does not depend on gets none. `of` is what is differentiated, by the name that formulas give it, and `word`
     what the steps' names begin with. Axes that the upstream gradient has beside the output's (one gradient for each
-    entry of the output: a Jacobian) stay in front.
+    entry of the output: a Jacobian) stay in front. Steps that nobody reads need not be `told` with their reasons.
     """
     front = tuple(axis for axis in upstream.axes if axis.name not in output.names)
     own = {axis.name for axis in front}
@@ -280,10 +280,10 @@ def gradients(
         parts = contributions.pop(node)
         gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            why = _told(reasons[node])
+            why, edges = (_told(reasons[node]), _edges(reasons[node])) if told else ("", ())
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
             gradient = _by_name(spread(gradient, front + node.axes), alike)
-            gradient = gradient_step(node, gradient, why, of, word, also, edges=_edges(reasons[node]))
+            gradient = gradient_step(node, gradient, why, of, word, also, edges=edges)
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -298,7 +298,8 @@ def gradients(
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
             if part is not None and source in needed:
                 contributions.setdefault(source, []).append(_fit(part, source, node, own))
-                reasons.setdefault(source, []).extend(_because(node, i, reasons[node], owner))
+                if told:
+                    reasons.setdefault(source, []).extend(_because(node, i, reasons[node], owner))
     return found
 
 
@@ -360,7 +361,10 @@ def _may_lack_axes(gradient: Node, node: Node) -> bool:
 
 
 def _comparable(a: Node, b: Node) -> bool:
-    return set(a.names) <= set(b.names) or set(b.names) <= set(a.names)
+    if a.axes == b.axes:
+        return True
+    ours, theirs = {*a.names}, {*b.names}
+    return ours <= theirs or theirs <= ours
 
 
 def _added(parts: Sequence[Node], axes: Axes) -> Node:
@@ -434,10 +438,13 @@ def _because(node: Node, source: int, before: list[Reason], owner: Node | None) 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:
     """A source's share of a gradient with the source's axes: summed over others, but for a Jacobian's own in front."""
+    if gradient.axes == source.axes == node.axes:
+        return gradient
+    kept = {*source.names}
     if node.row.elementwise:  # there, what is the same all along an axis still counts once for each place of it
-        lost = tuple(axis for axis in node.axes if axis.name not in {*source.names, *gradient.names})
-        gradient = spread(gradient, lost + gradient.axes)
+        there = {*kept, *gradient.names}
+        gradient = spread(gradient, tuple(axis for axis in node.axes if axis.name not in there) + gradient.axes)
     for name in gradient.names:
-        if name not in source.names and name not in own:
+        if name not in kept and name not in own:
             gradient = total(gradient, name)
     return gradient

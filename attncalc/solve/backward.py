@@ -27,12 +27,12 @@ LARGEST_JACOBIAN = 1_000_000
 
 
 def backward_pass(
-    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node], *, told: bool = True
 ) -> tuple[Node, ...]:
-    """The gradient of every operand that is asked for and can have one."""
+    """The gradient of every operand that is asked for and can have one, told with its reasons."""
     wrt = _differentiable(backward, calculation, nodes)
     upstream = given(UPSTREAM.name, result.axes)
-    found = gradients(result, upstream, wrt)
+    found = gradients(result, upstream, wrt, told=told)
     return tuple(
         found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
         for node in wrt

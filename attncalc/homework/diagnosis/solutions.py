@@ -27,7 +27,7 @@ Own = Mapping[StepKey, Array]
 """The own values of somebody: what they have written for steps."""
 
 _VARIANT = "~"  # behind the name of an operand that other options read differently
-_SAID = ("why", "symbol", "shown")  # what a step says beside its value
+_SAID = ("why", "symbol", "shown", "edges")  # what a step says beside its value
 
 
 class Solution(NamedTuple):
@@ -58,6 +58,7 @@ class _Forward(NamedTuple):
     as_due: Mapping[StepKey, Node]  # every step as it should be
     untouched: dict[tuple[str, ...], set[Node]]  # what a rule for these steps leaves as it is, as far as asked for
     by_one: dict[tuple[Mistake, ...], _Rewritten]  # what single rules make of it, as far as asked for
+    backward: dict[Node, list[Node]]  # the gradients of results that rules make of it
 
 
 class Gap(NamedTuple):
@@ -222,7 +223,7 @@ class Solutions:
         letters = {key: node for node in order if node.op == "input" and (key := _key(node))}
         inputs = letters | {("", name): node for name, node in operands.items()}
         as_due = {node.key: node for node in order if node.op == "step"}
-        return _Forward([*pooled], order, operands, options, inputs, as_due, {}, {})
+        return _Forward([*pooled], order, operands, options, inputs, as_due, {}, {}, {})
 
     def _operand(self, name: str, value: Array) -> str:
         """The name of an operand with this value, which is added where it is new."""
@@ -238,8 +239,11 @@ class Solutions:
         assert self.problem.backward, "a backward pass is asked for"
         from attncalc.solve.backward import backward_pass  # a door: most problems have none
 
-        found = backward_pass(self.problem.backward, self.problem.calculation, result, forward.operands)
-        return self._pool.take_in(*found)
+        if result not in forward.backward:
+            told = result is right  # nobody reads of the others
+            found = backward_pass(self.problem.backward, self.problem.calculation, result, forward.operands, told=told)
+            forward.backward[result] = self._pool.take_in(*found)
+        return forward.backward[result]
 
     # A rule written into a graph
 

@@ -601,7 +601,7 @@ def rename(x: Node, old: str, new: str) -> Node:
 
 def spread(x: Node, axes: Axes) -> Node:
     """The same value for every place of the axes that x lacks."""
-    return x if x.names == names(axes) else Node("spread", x, to=axes)
+    return x if x.axes == axes or x.names == names(axes) else Node("spread", x, to=axes)
 
 
 def index(name: str, within: Axes, symbol: str) -> Node:
