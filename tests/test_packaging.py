@@ -27,6 +27,7 @@ def wheel(built: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(next(built.glob("*.whl")))
 
 
+@pytest.mark.thorough
 def test_the_wheel_holds_the_package_and_its_samples(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
     files = [path for path in (ROOT / "attncalc").rglob("*") if path.is_file() and path.suffix != ".pyc"]

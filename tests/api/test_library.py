@@ -258,6 +258,7 @@ def test_what_is_not_there_leads_to_what_is(owner: Any, name: str, said: str) ->
     assert str(error.value) == said
 
 
+@pytest.mark.thorough
 def test_what_a_teacher_makes_shows_itself_in_a_line() -> None:
     assert repr(ac.quiz("softmax", seed=4)) == "<a quiz: a problem>"
     assert repr(ac.quiz("softmax", seed=4, roster=["Ada", "Bob"])) == "<a quiz for 2 students: Ada, Bob>"

@@ -242,6 +242,7 @@ def test_an_encoder_tells_no_next_token_and_keeps_no_cache() -> None:
     assert [step.name for step in bare(IDS).outputs] == ["hidden", "pooled", "layers"]
 
 
+@pytest.mark.thorough
 def test_a_document_is_of_the_files_as_they_were(tmp_path: Path, run: Run) -> None:
     path = edited(tmp_path)
     saved = run("model", path, "3,1,4", "-f", "json").stdout

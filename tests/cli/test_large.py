@@ -93,7 +93,13 @@ def test_sizes_that_no_machine_has_are_refused(run: Run, words: tuple[str, ...])
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space, and /proc")
 @pytest.mark.parametrize(
-    ("words", "status"), [((), 0), (("--all",), 2), (("-f", "npz", "-o", "all.npz"), 2), (("--get", "weights"), 2)]
+    ("words", "status"),
+    [
+        pytest.param((), 0, marks=pytest.mark.thorough),
+        (("--all",), 2),
+        (("-f", "npz", "-o", "all.npz"), 2),
+        (("--get", "weights"), 2),
+    ],
 )
 def test_a_limit_of_the_process_is_respected(
     limited: Callable[..., tuple[int, str]], folder: Path, words: tuple[str, ...], status: int

@@ -604,6 +604,7 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
         m([IDS, IDS])
 
 
+@pytest.mark.thorough
 def test_rows_that_stand_as_columns_are_told_in_every_head() -> None:
     dump = returned(computed("llama", dtype="float32"))
     for name in ("attentions.1", "logits"):
@@ -911,6 +912,7 @@ def test_modules_of_experts_are_known_by_their_names(model: str, hooked: dict[st
     assert marker_of(model).mark(from_python({name: t[f"layer 1/{at}"][None] for name, at in [*hooked.items()][:1]}))
 
 
+@pytest.mark.thorough
 def test_what_a_convolution_gives_is_laid_in_rows() -> None:
     """It has a row for each channel; that of a text is padded, and gives more than is kept."""
     t = computed("vit")

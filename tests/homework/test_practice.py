@@ -188,6 +188,7 @@ def test_own_wrong_values_are_followed_and_mended() -> None:
     assert scaled.state == OPEN
 
 
+@pytest.mark.thorough
 def test_words_and_what_cannot_be_read_are_no_attempts() -> None:
     at = session("attention")
     assert said(at, "help").startswith("An answer is what an operand takes")

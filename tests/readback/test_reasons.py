@@ -180,6 +180,7 @@ def test_every_number_and_every_formula_in_a_reason_is_quoted() -> None:
     assert [sentence for sentence in sentences() if STATED.search(left_over(sentence))] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("quotation", CLAIMS)
 def test_what_is_quoted_is_true(quotation: str) -> None:

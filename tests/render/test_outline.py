@@ -173,6 +173,7 @@ def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
     assert "What follows what" not in page
 
 
+@pytest.mark.thorough
 def test_words_that_would_take_three_lines_stand_below() -> None:
     page = page_in("table", traced("decoder-block", True) or pytest.fail("it has a gradient"), View(width=80))
     assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean 2: all 0" in page
