@@ -21,8 +21,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -100,7 +101,11 @@ def run(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def fill(text: str, folder: Path) -> str:
+run_once = cache(run)
+"""The same of commands that write nothing."""
+
+
+def fill(text: str, folder: Path, run: Callable[[str, Path], str] = run) -> str:
     """The text with every console block run again."""
 
     def filled(block: re.Match[str]) -> str:
@@ -147,7 +152,7 @@ def page(name: str) -> Iterator[str]:
     yield f"## {name}"
     yield block(f"attncalc {name} --help-all | sed '/^Output:/,$d'")
     own = f"{name}.json"
-    long = run(f"attncalc run {own} 2>/dev/null", SAMPLES).count("\n") > LONGEST
+    long = run_once(f"attncalc run {own}", SAMPLES).count("\n") > LONGEST
     yield block(f"attncalc run {own}{' -q' if long else ''}")
     for path in sorted(SAMPLES.glob(f"{name}-*.json")):
         calculation = json.loads(path.read_text(encoding="utf-8"))["calculation"]
@@ -171,12 +176,10 @@ def documents() -> Iterator[Document]:
     with tempfile.TemporaryDirectory() as scratch:
         texts = {path: path.read_text(encoding="utf-8") for path in (README, *ROOT.glob("docs/*.md"))}
         texts |= {path: text for path, text in read_off.items() if path.suffix == ".md"}
-        jobs = [
-            (path, text, Path(scratch, str(number)))
-            for number, (path, text) in enumerate(sorted((texts | reference()).items()))
-        ]
+        jobs = {path: (text, shutil.copytree(SAMPLES, Path(scratch, path.name)), run) for path, text in texts.items()}
+        jobs |= {path: (text, SAMPLES, run_once) for path, text in reference().items()}
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is done in processes of their own
-            yield from pool.map(lambda job: Document(job[0], fill(job[1], shutil.copytree(SAMPLES, job[2]))), jobs)
+            yield from pool.map(lambda path: Document(path, fill(*jobs[path])), sorted(jobs))
         yield Document(PICTURE, picture(lambda command: run(command, SAMPLES), SAMPLES))
         yield Document(MANUAL, manual())
         yield Document(SCHEMA, text())
