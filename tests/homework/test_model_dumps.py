@@ -965,6 +965,19 @@ def test_a_norm_with_the_gain_of_another_and_parts_side_by_side_are_told(model: 
     assert [step.mistake for step in marked.steps if step.mistake] == ["block-parallel"]
 
 
+def test_mistakes_that_cannot_be_made_together_are_no_pair() -> None:
+    """Parts side by side have their norms inside."""
+    key = marker_of("llama").key
+    found = {}
+    for i, one in enumerate(key.wrong):
+        if one.mistakes[0].options and one.mistakes[0].id.startswith("block-"):
+            found[i] = one.mistakes[0].id
+    assert {"block-parallel", "block-pre-for-post"} <= {*found.values()}
+    gap = key.solutions.gap(key.result, {})
+    pairs = {(found[i], found[j]): key.wrong_twice(i, j, gap) for i, j in combinations(found, 2)}
+    assert pairs["block-pre-for-post", "block-parallel"] is None
+
+
 def test_the_document_says_what_is_left_out() -> None:
     told = Path(__file__).parents[2].joinpath("docs", "architectures.md").read_text(encoding="utf-8")
     assert left_out() in " ".join(told.split())
