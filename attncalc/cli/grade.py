@@ -199,9 +199,9 @@ def grade(
         raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
     read = Reading(**tables.asked())
     task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
-    if platform.student is not None:
-        if task is None:
-            raise OptionError("--student says whose the sheets are, and there are none to be marked")
+    if platform.student is not None and task is None:
+        raise OptionError("--student says whose the sheets are, and there are none to be marked")
+    if task is not None:
         task = task._replace(found=of_student(task.found, platform.student, task.posed))
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
@@ -233,7 +233,7 @@ def grade(
     if sheet is not None:
         _fill_in(sheet, graded)
     if pages is not None:
-        _hand_back(graded, account, pages, back.feedback_format or "html", files)
+        _hand_back(_somebodys(graded, task), account, pages, back.feedback_format or "html", files)
     if report is None or path is not None or (many > 1 and report == "gradescope"):
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
@@ -373,6 +373,13 @@ def _listed(words: Sequence[str]) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def _somebodys(graded: Sequence[Graded], task: _Task | None) -> list[Graded]:
+    """What is no folder or pattern without a sheet, by its own name or by a code."""
+    nothing = [] if task is None else [one for one in task.found if one.nobodys]
+    nobodys = {word for one in nothing for word in (one.source, code(one.name))}
+    return [one for one in graded if one.source not in nobodys]
 
 
 def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str, read: Sequence[str]) -> None:

@@ -241,12 +241,16 @@ def quiz(
     folder = _folder(output)
     formats = _formats(format)
     exports = [choice("--export", word, EXPORTS) for word in names(export)]
-    sizes = sizes_of(drawing.size)
+    sizes, seed = sizes_of(drawing.size), _seed(drawing)
     if whole:
-        made = _of_document(words[0], drawing, asking, students, said)
+        made = _of_document(words[0], drawing, seed, asking, students, said)
     else:
-        made = _drawn(name, drawing, sizes, asking, own, students)
+        wanted = wanted_by(name, drawing, own)
+        with bar():
+            made = drawn(name, seed, sizes, drawing.level, wanted, asking.words, students)
     out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE))
+    if drawing.seed is None and students is None and not whole:
+        out.say("note", f"--seed {seed} makes this problem again")
     _tell_fixed(exports)
     if made.found is not None:
         _tell(made.found, sizes)
@@ -273,7 +277,7 @@ def may_be_document(word: str) -> bool:
 
 
 def _of_document(
-    word: str, drawing: Drawing, asking: Asking, students: Sequence[str] | None, said: Container[str]
+    word: str, drawing: Drawing, seed: int, asking: Asking, students: Sequence[str] | None, said: Container[str]
 ) -> Handouts:
     """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
     read = Reading()
@@ -286,26 +290,9 @@ def _of_document(
     if is_keys(contents) and (surplus := [flag(name) for name in ("ask", "show_steps", "roster") if name in said]):
         raise OptionError(f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them")
     with bar():
-        made = of_document(contents, read, asking.words, _seed(drawing), drawing.level, students)
+        made = of_document(contents, read, asking.words, seed, drawing.level, students)
     for note in read.notes:
         out.say("note", note)
-    return made
-
-
-def _drawn(
-    name: str,
-    drawing: Drawing,
-    sizes: Mapping[str, int],
-    asking: Asking,
-    own: Mapping[str, Any],
-    students: Sequence[str] | None,
-) -> Handouts:
-    """A problem with new numbers, and what is asked of it; or one for each student."""
-    wanted, chosen = wanted_by(name, drawing, own), _seed(drawing)
-    with bar():
-        made = drawn(name, chosen, sizes, drawing.level, wanted, asking.words, students)
-    if students is None and drawing.seed is None:
-        out.say("note", f"--seed {chosen} makes this problem again")
     return made
 
 

@@ -211,9 +211,14 @@ def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], boo
 
 
 def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
-    """The rows of a table as they stand there, and what stands between their cells."""
+    """The rows of a table as they stand there, and what stands between their cells.
+
+    A row without any text that is longer or shorter than the others is a blank line.
+    """
     delimiter = delimiter_of(text, reading)
-    return list(_rows(text, delimiter, source)), delimiter
+    rows = list(_rows(text, delimiter, source))
+    width = next((len(row.cells) for row in rows if any(row.cells)), 0)
+    return [row for row in rows if any(row.cells) or not width or len(row.cells) == width], delimiter
 
 
 def delimiter_of(text: str, reading: Reading) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attncalc.calculations.attention_options import DEFAULTS
-from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, inside, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, inside, parts, replaced, wrong
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import affine
 from attncalc.mistakes.embeddings import LEFT_OUT
@@ -84,6 +84,47 @@ def _from_hidden(s: Scope) -> Node:
     return affine(product.sources[0], table, s.known.get(("", "logits/bias")))
 
 
+def _unnormed(s: Scope) -> Node:
+    """What the final norm is of, in place of what comes of it."""
+    last = [node for node in (s.step, *walk(s.this, into=_inside)) if node.op == "step"]
+    for norm in last:
+        group, name = norm.key
+        if name == "output" and group.rpartition("/")[2] == "final norm":
+            centred = s.known.get((group, "centered"))
+            x = parts(centred or s.known[group, "squares"], "sub", "pow")[0]
+            return x if norm is s.step else replaced(s.this, norm, x)
+    raise NotThere("final norm")
+
+
+def _bare(at: str) -> Mistake:
+    return wrong(
+        "norm-final-missing",
+        at,
+        _unnormed,
+        says="what the last layer gives, without the norm behind it",
+        hint="What is done to the last layer's vectors before they become logits?",
+    )
+
+
+def _inside(node: Node) -> Sequence[Node]:
+    """What an expression is made of, as far as the next steps."""
+    return () if node.op == "step" else node.sources
+
+
+def _learned_by_the_first(s: Scope) -> Node:
+    """A layer's second norm with what its first one has learned."""
+    number = s.step.args["group"][-1]
+
+    def other(node: Node) -> Node | None:
+        name = node.args["name"].replace(f"norm{number}/", "norm1/") if node.op == "input" else ""
+        return s.known.get(("", name)) if name and name != node.args["name"] else None
+
+    own = {node: found for node in walk(s.this, into=_inside) if (found := other(node))}
+    if not own:
+        raise NotThere("another gain")
+    return rewrite([s.this], own.get)[0]
+
+
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
     *inside(LAYER, "embedding/norm", "logits/norm"),
@@ -101,6 +142,24 @@ AROUND = (
         _from_hidden,
         says="the words are told from the hidden states as they are",
         hint="What does this model's head do with the hidden states first?",
+    ),
+    *inside((_bare("output"),), "final norm"),
+    *map(_bare, ("logits raw_logits", "scaled_output")),
+    *(
+        wrong(
+            "norm-of-first-part",
+            at,
+            _learned_by_the_first,
+            says="a norm with the gain of the layer's first norm",
+            hint="Whose gain does each norm of a layer have?",
+        )
+        for at in ("norm2/output", "norm3/output", "post-norm2/output")
+    ),
+    wrong(
+        "block-parallel",
+        options=chosen(parallel={False: True}),
+        says="the parts side by side, both from the layer's input",
+        hint="What does the feed-forward network of this layer see: its input, or what attention made of it?",
     ),
     wrong(
         "scale-embedding-missing",

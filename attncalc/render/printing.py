@@ -26,8 +26,8 @@ from attncalc.render.page import (
 
 TEXTS = ("Title", "Instructions", "Header", "Footer")
 TITLE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
-PLACE = re.compile(r"\[\d+(?:…\d+)?(?:,\d+(?:…\d+)?)*\]")
-"""A place, as pages write it: `[0,1]`, `[1024…1087,0…63]`."""
+PLACE = re.compile(r"\"[^\"]*\"|\[\d+(?:…\d+)?(?:,\d+(?:…\d+)?)*\]")
+"""A place, as pages write it: `[0,1]`, `[1024…1087,0…63]`; or somebody else's words, which stand in quotes."""
 NUMBER = re.compile(r"(?<![\w.])(\d+)\.(\d+(?:e[-+]?\d+)?)(?!\w|\.\d)")
 CALL = re.compile(r"\w\([^()]*\)")
 
@@ -43,8 +43,13 @@ class Printing:
     def words(self, text: str) -> str:
         """Words of ours, with their places and numbers as they are to be printed."""
         if self.base:
-            text = PLACE.sub(lambda place: re.sub(r"\d+", lambda index: str(int(index[0]) + self.base), place[0]), text)
+            text = PLACE.sub(self._place, text)
         return self.number(text)
+
+    def _place(self, found: re.Match[str]) -> str:
+        if found[0].startswith('"'):
+            return found[0]
+        return re.sub(r"\d+", lambda index: str(int(index[0]) + self.base), found[0])
 
     def number(self, text: str) -> str:
         """The same without its places: `[1]` may be a row of numbers; with commas it is `max(0,5; 1,5)`."""

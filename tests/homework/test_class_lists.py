@@ -355,10 +355,10 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message", "hint"),
     [
-        ("student,softmax[0],softmax[2]", 'class.csv:1: "softmax" has no entry [2]', "its last one is [1]"),
+        ("student,softmax[0],softmax[2]", 'class.csv:1: "softmax" has no entry "[2]"', 'its last one is "[1]"'),
         (
             "student,softmax[1],softmax[2]",
-            'class.csv:1: "softmax" has no entry [2]',
+            'class.csv:1: "softmax" has no entry "[2]"',
             "in a list places are counted from 0, whatever --index-base prints",
         ),
         ("student,softmax[999999,999999],sum", 'class.csv:1: "softmax" has too many entries: 1,000,000,000,000', ""),
@@ -458,3 +458,14 @@ def test_columns_that_are_passed_over_are_told(run: Run, tmp_path: Path) -> None
     done = run("grade", "key.json", "class.csv")
     assert done.returncode == 0
     assert done.stderr == 'note: class.csv: "mail" and "group" are no steps of softmax, and passed over\n'
+
+
+@pytest.mark.parametrize("file", ["list.csv", "sheet.json"])
+def test_a_place_that_somebody_has_written_is_told_as_it_was_written(run: Run, tmp_path: Path, file: str) -> None:
+    """What pages tell of places of ours is counted from 1 where that is asked for."""
+    (tmp_path / "key.json").write_text(json.dumps(TRACE.to_dict()))
+    (tmp_path / "ann.json").write_text('{"softmax": [0.2689, 0.7312]}')
+    (tmp_path / "list.csv").write_text("student,softmax[1],softmax[2]\nEve,0.3,0.7\n")
+    (tmp_path / "sheet.json").write_text('{"student": "Eve", "softmax[2]": 0.7}')
+    done = run("grade", "key.json", "ann.json", file, "--index-base", "1")
+    assert 'has no entry "[2]"' in done.stdout

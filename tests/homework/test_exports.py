@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,7 @@ NUMBER = r"-?\d+(?:\.\d+)?"
 CLOZE = re.compile(r"\{(\d+):NUMERICAL:((?:[^}\\]|\\.)*)\}")
 ANSWER = re.compile(rf"(=|%0%)({NUMBER}):({NUMBER})(?:#((?:[^~\\]|\\.)*))?")
 NS = {"q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+OF_CANVAS = {"q": "http://www.imsglobal.org/xsd/ims_qtiasiv1p2"}
 SEVERAL_WAYS = ("eigen", "svd")
 QUICK = ["softmax", "cosine", "grad linear-regression", "eigen"]
 
@@ -58,7 +60,11 @@ def exported(name: str) -> tuple[str, bytes, bytes]:
 
 def cloze(xml: str) -> Gaps:
     """The gaps of a Moodle question, read as Moodle reads them."""
-    question = ElementTree.fromstring(xml).findall("question")[1]  # noqa: S314  (written by ourselves)
+    return cloze_gaps(ElementTree.fromstring(xml).findall("question")[1])  # noqa: S314  (written by ourselves)
+
+
+def cloze_gaps(question: ElementTree.Element) -> Gaps:
+    """The gaps of one of several questions."""
     assert question.get("type") == "cloze"
     text = question.findtext("questiontext/text") or ""
     assert FIXED in text
@@ -114,11 +120,15 @@ def of_canvas(package: bytes) -> Gaps:
     manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))  # noqa: S314  (written by ourselves)
     named = {each.get("href") for each in manifest.iter("{http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1}file")}
     assert {"imsmanifest.xml", *named} == {*archive.namelist()}
-    space = {"q": "http://www.imsglobal.org/xsd/ims_qtiasiv1p2"}
     root = ElementTree.fromstring(archive.read("quiz/quiz.xml"))  # noqa: S314  (written by ourselves)
-    sheet, *questions = root.findall(".//q:item", space)
+    sheet, *questions = root.findall(".//q:item", OF_CANVAS)
+    return [*canvas_gaps(sheet, questions)]
+
+
+def canvas_gaps(sheet: ElementTree.Element, questions: list[ElementTree.Element]) -> Iterator[tuple[int, list[Answer]]]:
+    """The right answers of questions, each of which has a number on the sheet."""
+    space = OF_CANVAS
     text = sheet.findtext(".//q:mattext", "", space)
-    gaps: Gaps = []
     for number, question in enumerate(questions, 1):
         told = [each.text for each in question.findall(".//q:fieldentry", space)]
         assert told[0] == "numerical_question"
@@ -130,8 +140,7 @@ def of_canvas(package: bytes) -> Gaps:
             )
             assert least < exact < most
             answers.append(Answer(True, exact, (most - least) / 2))
-        gaps.append((int(told[1] or 0), answers))
-    return gaps
+        yield int(told[1] or 0), answers
 
 
 @pytest.mark.spread(18)
@@ -266,10 +275,11 @@ def test_a_class_is_a_pool_from_which_the_platform_draws(run: Run, tmp_path: Pat
 def test_a_bank_has_a_pool_for_each_of_its_problems(run: Run, samples: Path, tmp_path: Path) -> None:
     (tmp_path / "bank").mkdir()
     for name in ("dot", "softmax"):
-        (tmp_path / f"bank/{name}.json").write_bytes((samples / f"{name}.json").read_bytes())
+        own = json.loads((samples / f"{name}.json").read_bytes())
+        (tmp_path / f"bank/{name}.json").write_text(json.dumps(own | ({"ask": ["sum"]} if name == "softmax" else {})))
     (tmp_path / "bank/bank.toml").write_text("[softmax]\ntitle = 'A/B'\ndraw = true\n[dot]\n", encoding="utf-8")
     (tmp_path / "class.csv").write_text("student\nAda\nBob\n", encoding="utf-8")
-    done = run("quiz", "--bank", "bank", "--roster", "class.csv", "--export", "moodle,qti", "-o", "a")
+    done = run("quiz", "--bank", "bank", "--roster", "class.csv", "--export", "moodle,qti,canvas", "-o", "a")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "a/moodle.xml").read_text(encoding="utf-8")
     found = [each.findtext("category/text") for each in ElementTree.fromstring(text).findall("question")]  # noqa: S314 - our own
@@ -277,3 +287,37 @@ def test_a_bank_has_a_pool_for_each_of_its_problems(run: Run, samples: Path, tmp
     assert found == [f"{top}/A//B", None, None, f"{top}/dot", None]  # what is the same for all stands there once
     test = zipfile.ZipFile(tmp_path / "a/qti.zip").read("test.xml").decode()
     assert (test.count("<assessmentSection"), test.count("<assessmentItemRef")) == (2, 3)
+    quiz = zipfile.ZipFile(tmp_path / "a/canvas.zip").read("quiz/quiz.xml")
+    root = ElementTree.fromstring(quiz)  # noqa: S314 - our own
+    [group] = root.findall(".//q:section/q:section", OF_CANVAS)
+    assert (group.get("title"), len(group.findall("q:item", OF_CANVAS))) == ("A/B", 2)
+    sheet, *questions = root.findall("q:assessment/q:section/q:item", OF_CANVAS)
+    assert [*canvas_gaps(sheet, questions)]
+    names = [each.get("ident") for each in root.iter() if each.tag.endswith(("}item", "}section"))]
+    assert len({*names}) == len(names)
+
+
+@rows("ask", ["softmax[0]", "sum"])
+def test_canvas_draws_a_problem_of_one_number_from_a_group(ask: str) -> None:
+    """Read back, each has the numbers and the answers of Moodle's."""
+    files = ac.quiz("softmax", seed=3, roster=["Ada", "Bob", "Eve"], ask=[ask]).files(export=["moodle", "canvas"])
+    xml, cartridge = files["moodle.xml"], files["canvas.zip"]
+    assert isinstance(xml, str)
+    assert isinstance(cartridge, bytes)
+    _, *drawn = ElementTree.fromstring(xml).findall("question")  # noqa: S314  (written by ourselves)
+    archive = zipfile.ZipFile(io.BytesIO(cartridge))
+    root = ElementTree.fromstring(archive.read("quiz/quiz.xml"))  # noqa: S314  (written by ourselves)
+    [group] = root.findall(".//q:section/q:section", OF_CANVAS)
+    assert group.findtext(".//q:selection_number", "", OF_CANVAS) == "1"
+    points = int(group.findtext(".//q:points_per_item", "", OF_CANVAS))
+    items = group.findall("q:item", OF_CANVAS)
+    assert len({each.get("ident") for each in items}) == 3
+    for each, question in zip(items, drawn, strict=True):
+        [(weight, right)], [(same, answers)] = canvas_gaps(each, [each]), cloze_gaps(question)
+        assert weight == same == points
+        assert [one.value for one in right] == [one.value for one in answers if one.right]
+        given = re.findall(NUMBER, question.findtext("questiontext/text", "").partition("Work out")[0])
+        assert given == re.findall(NUMBER, each.findtext(".//q:mattext", "", OF_CANVAS).partition("Work out")[0])
+    meta = archive.read("quiz/assessment_meta.xml").decode()
+    assert f"<points_possible>{points}<" in meta
+    assert not any(name in archive.read("quiz/quiz.xml").decode() for name in ("Ada", "Bob", "Eve"))

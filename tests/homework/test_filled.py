@@ -94,7 +94,7 @@ def test_single_entries_are_answers(entries: dict[str, Any], verdict: str, cells
 
 
 def test_an_entry_that_is_not_there_is_told() -> None:
-    with pytest.raises(ValueError, match=r"weights has no entry \[5,0\]"):
+    with pytest.raises(ValueError, match=r'weights has no entry "\[5,0\]"'):
         TRACE.check({"weights[5,0]": 1})
 
 

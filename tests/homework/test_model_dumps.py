@@ -933,6 +933,53 @@ def test_a_head_without_its_layer_is_told() -> None:
     assert marked["logits"].mistake == "head-layer-missing"
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "gpt2"])
+@pytest.mark.parametrize("is_shown", [True, False], ids=["dumped as it is", "left out"])
+def test_logits_without_the_norm_behind_the_last_layer_are_told(model: str, is_shown: bool) -> None:
+    """Where states are returned the norm may be among them all the same, or be nowhere."""
+    t = computed(model)
+    last = t[max(key for key in t if key.endswith("residual2"))]
+    table = t.inputs["logits/weights"].value if "logits/weights" in t.inputs else t.inputs["embedding/table"].value.T
+    states = [*t["hidden"][:-1], t["hidden"][-1] if is_shown else last]
+    dump = {f"hidden_states.{i}": state for i, state in enumerate(states)} | {"logits": last @ table}
+    marked = marker_of(model).mark(from_python({name: value.astype(np.float32) for name, value in dump.items()}))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["norm-final-missing"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "gpt2"])
+def test_a_norm_with_the_gain_of_another_and_parts_side_by_side_are_told(model: str) -> None:
+    t = computed(model)
+    own: dict[tuple[str, str], Any] = {}
+    for layer in ("layer 0", "layer 1"):
+        steps = continued(t, own)
+        gamma, beta = (t.inputs.get(f"{layer}/norm1/{name}") for name in ("gamma", "beta"))
+        at = next(name for name in ("normalized", "scaled") if f"{layer}/norm2/{name}" in steps)
+        assert gamma is not None
+        own[f"{layer}/norm2", "output"] = steps[f"{layer}/norm2/{at}"] * gamma.value + (beta.value if beta else 0)
+    steps, names = continued(t, own), marker_of(model).key.names
+    dump = {name: steps["/".join(filter(None, names.find(name)))].astype(np.float32) for name in returned(t)}
+    marked = marker_of(model).mark(from_python(dump))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["norm-of-first-part"]
+    beside = returned(computed(model, dtype="float32", parallel=True))
+    marked = marker_of(model).mark(from_python(beside))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["block-parallel"]
+
+
+def test_mistakes_that_cannot_be_made_together_are_no_pair() -> None:
+    """Parts side by side have their norms inside."""
+    key = marker_of("llama").key
+    found = {}
+    for i, one in enumerate(key.wrong):
+        if one.mistakes[0].options and one.mistakes[0].id.startswith("block-"):
+            found[i] = one.mistakes[0].id
+    assert {"block-parallel", "block-pre-for-post"} <= {*found.values()}
+    gap = key.solutions.gap(key.result, {})
+    pairs = {(found[i], found[j]): key.wrong_twice(i, j, gap) for i, j in combinations(found, 2)}
+    assert pairs["block-pre-for-post", "block-parallel"] is None
+
+
 def test_the_document_says_what_is_left_out() -> None:
     told = Path(__file__).parents[2].joinpath("docs", "architectures.md").read_text(encoding="utf-8")
     assert left_out() in " ".join(told.split())

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 from homework.sheets import answered, right_steps, written
+from readback.text import KEYWORDS
 from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import NoGradient, OptionError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.quiz.handouts import files, key_document, worksheet_name
+from attncalc.homework.quiz.handouts import exercises_of, files, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, quiz
 from attncalc.homework.quiz.templates import Wanted, template
 from attncalc.homework.reading.asked import asked
@@ -28,6 +29,8 @@ from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import opened
+from attncalc.language.graph import walk
+from attncalc.language.primitive import symbol
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import MISSING, SOUND
 from attncalc.solve.problem import Problem
@@ -297,3 +300,19 @@ def test_a_descent_goes_on_to_its_last_update(seed: int) -> None:
     problem = made("descend", seed=seed).problem
     turns = {group for group, _ in Key(problem).nodes if group}
     assert len(turns) >= problem.options["steps"]
+
+
+@rows("name", MADE, thorough=lambda name: name not in ("softmax", "attention", "grad layernorm"))
+def test_a_worksheet_speaks_of_what_stands_on_it_alone(name: str) -> None:
+    """A step that is neither asked for nor told is written as what it is made of."""
+    problem = made(name).problem
+    key, trace = Key(problem), solve(problem, keep_all=True)
+    leaves = [node for node in walk(*key.nodes.values()) if node.op in ("input", "size", "index", "constant")]
+    known = {"λ", *KEYWORDS, *map(symbol, leaves)}
+    values = {step: trace.find(spelled(step)).value for step in key.steps}
+    real = [step for step, value in values.items() if value is not None and value.dtype.kind in "biuf"]
+    for step in {real[len(real) // 2], real[-1]}:
+        [exercise] = exercises_of(trace, key, Asked({step: None}))
+        told = " ".join((exercise.step.formula, *exercise.made_of))
+        for other in {symbol(node) for node in key.nodes.values()} - known - {symbol(key.nodes[step])}:
+            assert not re.search(rf"(?<!\w){re.escape(other)}(?![\w(])", told), (step, other, told)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import pytest
+from rows import rows
+
+import attncalc as ac
 from attncalc.common.errors import InputError
 from attncalc.homework.reading.answers import Sheet
 from attncalc.homework.reading.sheets import from_contents, from_tree
@@ -115,3 +122,39 @@ def test_a_problem_is_no_sheet(tree: dict[str, object], of: str) -> None:
 )
 def test_a_problem_with_answers_is_a_sheet(answered: dict[str, object]) -> None:
     assert from_tree({"calculation": "softmax", "inputs": {"x": [1]}, **answered}, "p.json").source == "p.json"
+
+
+UNREAD = {
+    "a word": "@student,Ann\n@w\n1,2\n3\n",
+    "a row that is too long": "@w\n@student,Ann\n1,2\n1,2,3\n",
+    "one table": "@student,Ann\n1,2\n3\n",
+    "a rounding": "@student,Ann\n@rounding,99\n@w\n1\n",
+    "an object": {"student": "Ann", "steps": {"w": {"x": 1}}},
+    "rows of two lengths": {"student": "Ann", "w": [[1, 2], [3]]},
+    "no steps": {"student": "Ann", "steps": 3},
+    "a problem": {"student": "Ann", "calculation": "softmax"},
+    "too many decimals": {"student": "Ann", "w": [1], "rounding": 99},
+}
+
+
+@rows("sheet", UNREAD.values(), ids=UNREAD)
+def test_what_cannot_be_read_is_of_whoever_says_so_on_it(sheet: str | dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / f"sheet.{'csv' if isinstance(sheet, str) else 'json'}"
+    path.write_text(sheet if isinstance(sheet, str) else json.dumps(sheet))
+    class_ = ac.grade(ac.softmax([1, 2]), [path])
+    assert [(one.student, one.marked) for one in class_] == [("Ann", None)]
+
+
+OURS = {
+    "keys": lambda: ac.quiz("dot", seed=1, roster=["Ann"]).files()["keys.json"],
+    "report": lambda: ac.grade(ac.dot([1], [2]), {"Ann": {"dot": 3}}).report("json"),
+    "gradescope": lambda: ac.grade(ac.dot([1], [2]), {"Ann": {"dot": 3}}).feedback("Ann", "gradescope"),
+    "check": lambda: json.dumps(ac.dot([1], [2]).check({"dot": 3}).to_dict()),
+    "right": lambda: json.dumps(ac.dot([1], [2]).check({"dot": 2}).to_dict()),
+}
+
+
+@rows("made", OURS.values(), ids=OURS)
+def test_what_we_have_written_ourselves_is_no_sheet(made: Callable[[], str]) -> None:
+    with pytest.raises(InputError, match=r"^s\.json is .*, and no sheet$"):
+        from_tree(json.loads(made()), "s.json")

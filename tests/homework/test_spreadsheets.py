@@ -47,6 +47,11 @@ def in_quotes(text: str) -> str:
         pytest.param(PLAIN, id="as it was handed out"),
         pytest.param(FILLED, id="filled up"),
         pytest.param(FILLED + ",,\n,,\n", id="filled up below"),
+        *(
+            pytest.param(PLAIN.replace("\n@", f"\n{blank}\n@"), id=f"lines {blank!r} between")
+            for blank in (",,,", ", ,,", '"","",""')
+        ),
+        pytest.param(with_commas(PLAIN.replace("\n@", "\n,,,\n@")), id="lines ;;; between"),
         pytest.param(with_commas(PLAIN), id="decimal commas"),
         pytest.param(with_commas(FILLED), id="decimal commas, filled up"),
         pytest.param(in_quotes(PLAIN), id="decimal commas in quotes"),

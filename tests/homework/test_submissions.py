@@ -128,6 +128,9 @@ def test_the_class_is_marked_and_what_means_nothing_stands_in_its_table(home: Pa
     (home / "none").mkdir()
     (home / "problem.json").write_text(json.dumps(ac.softmax([1, 2]).to_dict()))
     (home / "sheet.json").write_text('{"softmax": [0.269, 0.731]}')
+    for words in ((), ("--anonymous",)):
+        done = run("grade", "problem.json", "none", "sheet.json", "x**.json", "--feedback", "pages", *words)
+        assert (done.returncode, len([*(home / "pages").iterdir()])) == (2, 1 + len(words))
     done = run("grade", "problem.json", "none", "sheet.json", "x**.json")
     assert done.returncode == 2
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:4]] == [
@@ -136,3 +139,15 @@ def test_the_class_is_marked_and_what_means_nothing_stands_in_its_table(home: Pa
         ["x**.json", "unreadable"],
     ]
     assert done.stderr == "Error: 2 of 3 sheets cannot be read: none and x**.json\n"
+
+
+@pytest.mark.parametrize("words", [("empty",), ("none", "empty"), ("x*.json",)], ids=" ".join)
+def test_where_no_sheet_is_at_all_that_is_said_and_nobody_has_a_page(
+    home: Path, run: Run, words: tuple[str, ...]
+) -> None:
+    (home / "none").mkdir()
+    (home / "problem.json").write_text(json.dumps(ac.softmax([1, 2]).to_dict()))
+    done = run("grade", "problem.json", *words, "--feedback", "pages")
+    assert (done.returncode, done.stdout, (home / "pages").exists()) == (2, "", False)
+    assert done.stderr.count("Error: ") == 1
+    assert "marked" not in done.stderr

@@ -108,8 +108,8 @@ class Solutions:
         """
         go_on()
         rules = *one.rules, *other.rules
-        forward = self._under(tuple(rule for rule in rules if rule.options))
         try:
+            forward = self._under(tuple(rule for rule in rules if rule.options))
             roots, _ = self._before_the_gradient(one.rules, forward)
             begun = [root for root in roots if root and root.op == "step" and root.key == gap.step]
             [root] = self._rewritten([*begun[:1]], rules[-1], forward, gap)

@@ -589,7 +589,8 @@ class Marker:
         if len(shape) != len(answer.shape) or any(a > b for a, b in zip(answer.shape, shape, strict=True)):
             last = ",".join(str(size - 1) for size in answer.shape)
             name = spelled(step)
-            raise InputError(f"{name} has no entry [{last}]", hint=f"{name} is {_extent(shape)}, and places begin at 0")
+            hint = f"{name} is {_extent(shape)}, and places begin at 0"
+            raise InputError(f"{name} has no entry {quoted(f'[{last}]')}", hint=hint)
         return answer.padded(shape)
 
     def _step(self, key: StepKey, answer: Answer, finding: Finding) -> MarkedStep:

@@ -15,7 +15,7 @@ from attncalc.common.errors import AttncalcError, InputError, both, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import Sheet, nothing
+from attncalc.homework.reading.answers import Sheet, Unread, nothing
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, StepNames, from_file, limited
@@ -313,7 +313,8 @@ def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) 
         with limited(timed=False):
             found = markers.mark(sheet, submission.name)
     except AttncalcError as error:
-        return Graded(name, submission.source, error=error.message, hint=error.hint)
+        said = error.student if isinstance(error, Unread) and not submission.known else ""
+        return Graded(said or name, submission.source, error=error.message, hint=error.hint)
     assert found.marked is not None, "what was not read has raised an error"
     return replace(found, source=submission.source, marked=replace(found.marked, source=submission.source))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from attncalc.homework.quiz.platforms import Question, exported
 from attncalc.homework.quiz.worksheets import ANYBODY, Exercise, Whose, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
 from attncalc.language.graph import Node, walk
-from attncalc.record.trace import Trace
+from attncalc.language.primitive import formula, sizes
+from attncalc.record.trace import Step, Trace
 from attncalc.render import TABLE, View
 from attncalc.render.csv_ import harmless
 from attncalc.render.document import document, written
@@ -28,6 +29,8 @@ WORKSHEETS = ("markdown", "latex")
 """The formats of worksheets that are usual: one to be read anywhere, one to be printed."""
 AS_USUAL = Wording()
 KEY = "key.json"
+LONGEST = 90
+"""So many characters of a formula are read as one."""
 
 
 def files(
@@ -99,22 +102,40 @@ def exercises_of(trace: Trace, key: Key, asked: Asked = EVERYTHING) -> list[Exer
     """The steps that are to be filled in: those that are asked for, or all that have numbers, the result among them."""
     known = {step.key: step for step in (*trace.outputs, *trace.steps)}
     every = asked.steps or [step for step in key.steps if key.value(step) is not None and step not in asked.shown]
+    on_it = {key.nodes[step] for step in (*every, *asked.shown)}
     exercises = []
     for step in every:
         found = known.get(spelled(step)) or trace.find(spelled(step))
         if found.value is not None and found.value.dtype.kind in "biuf":
-            exercises.append(Exercise(found, asked.entries(step), _made_of(key.nodes[step])))
+            exercises.append(Exercise(*_told(found, key.nodes[step], on_it), where=asked.entries(step)))
         elif asked.steps:
             raise OptionError(f"{spelled(step)} holds no real numbers, and cannot be asked for")
     return exercises
 
 
-def _made_of(node: Node) -> list[str]:
-    """The names of the steps and operands that a step is made of."""
-    ends = ("step", "input")
-    behind = walk(node.sources[0], into=lambda each: () if each.op in ends else each.sources)
-    found = sorted((each for each in behind if each.op in ends), key=lambda each: ends.index(each.op))
-    return list(dict.fromkeys(str(each.args.get("symbol") or each.args["name"]) for each in found))
+def _told(step: Step, node: Node, on_it: Collection[Node]) -> tuple[Step, list[str]]:
+    """A step with a formula that speaks of what stands on the worksheet alone, and the names of those.
+
+    A step that stands nowhere on it is written as what it is made of; a formula that gets too long so is left out.
+    """
+
+    def ends(made: Node) -> bool:
+        return made.op == "input" or made in on_it
+
+    behind = walk(node.sources[0], into=lambda made: () if ends(made) else made.sources)
+    found = sorted(filter(ends, behind), key=lambda made: ("step", "input").index(made.op))
+    names = [str(made.args.get("symbol") or made.args["name"]) for made in found]
+    if any(made.op == "step" and not ends(made) for made in behind):
+        new: dict[Node, Node] = {}
+        for made in behind:
+            over = [new[source] for source in made.sources] if not ends(made) else []
+            new[made] = made if ends(made) else over[0] if made.op == "step" else made.over(over)
+        whole = Node("step", new[node.sources[0]], **node.args)
+        text = formula(whole)
+        is_read = len(text) <= LONGEST and "…" not in text
+        text, latex, inside = (text, formula(whole, "latex"), sizes(whole)) if is_read else ("", "", "")
+        step = step._replace(formula=text, latex=latex, sizes=inside)
+    return step, list(dict.fromkeys(names))
 
 
 def problem_document(trace: Trace, asked: Asked) -> str:

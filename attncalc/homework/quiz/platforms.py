@@ -211,7 +211,25 @@ TEXT_ALONE, NUMERICAL = "text_only_question", "numerical_question"
 
 def canvas(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
     """A quiz as Canvas imports it; its numerical questions have right answers alone, so mistakes are not in it."""
-    total = sum(gap.weight for gap in found.values())
+    return _canvas([Question(name, page, found)])
+
+
+def _canvas(questions: Sequence[Question]) -> bytes:
+    """A quiz; of several problems with a group for each pool, of which Canvas draws a question."""
+    many = len(questions) > 1
+    title, total, items = "attncalc" if many else questions[0].name, 0, []
+    for number, (pool, own) in enumerate(pools(questions).items(), 1):
+        found = own[0].gaps.values()
+        if len(own) == 1:
+            items += _canvas_problem(own[0], f"problem{number}_" if many else "")
+        elif all(len(one.gaps) == 1 for one in own):
+            items.append(_canvas_group(pool, own, number))
+        else:
+            fault = (
+                f"Canvas draws single questions from a pool, and a problem of {visible(pool)} asks for several numbers"
+            )
+            raise OptionError(fault, hint="--ask 'softmax[0]' asks for one; moodle and qti have pools of any problems")
+        total += sum(gap.weight for gap in found)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     kind = "associatedcontent/imscc_xmlv1p1/learning-application-resource"
     manifest = (
@@ -223,22 +241,45 @@ def canvas(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
         '<file href="quiz/assessment_meta.xml"/></resource>\n</resources>\n</manifest>\n'
     )
     meta = (
-        f'{head}<quiz identifier="quiz" xmlns="{META}"><title>{plain(name)}</title><description></description>'
+        f'{head}<quiz identifier="quiz" xmlns="{META}"><title>{plain(title)}</title><description></description>'
         f"<quiz_type>assignment</quiz_type><points_possible>{total}</points_possible>"
         "<allowed_attempts>1</allowed_attempts></quiz>\n"
     )
-    text = body(page, found, Writing(plain, lambda gap: f"({gap.name.removeprefix('gap')})"))
-    items = [_canvas_item("sheet", name, text, TEXT_ALONE, 0)]
-    for (step, _), gap in found.items():
-        said = f"({gap.name.removeprefix('gap')}) {step}"
-        items.append(
-            _canvas_item(gap.name, said, f"<p>{plain(said)} =</p>", NUMERICAL, gap.weight, _canvas_answers(gap))
-        )
     quiz = (
-        f'{head}<questestinterop xmlns="{QTI_12}"><assessment ident="quiz" title="{escape(visible(name))}">\n'
+        f'{head}<questestinterop xmlns="{QTI_12}"><assessment ident="quiz" title="{escape(visible(title))}">\n'
         '<section ident="root_section">\n{}\n</section>\n</assessment></questestinterop>\n'
     ).replace("{}", "\n".join(items))
     return package({"imsmanifest.xml": manifest, "quiz/assessment_meta.xml": meta, "quiz/quiz.xml": quiz})
+
+
+def _canvas_sheet(one: Question) -> str:
+    return body(one.page, one.gaps, Writing(plain, lambda gap: f"({gap.name.removeprefix('gap')})"))
+
+
+def _canvas_problem(one: Question, prefix: str) -> list[str]:
+    """The sheet, and a question for each of its numbers."""
+    items = [_canvas_item(f"{prefix}sheet", one.name, _canvas_sheet(one), TEXT_ALONE, 0)]
+    for (step, _), gap in one.gaps.items():
+        said = f"({gap.name.removeprefix('gap')}) {step}"
+        text, right = f"<p>{plain(said)} =</p>", _canvas_answers(gap)
+        items.append(_canvas_item(f"{prefix}{gap.name}", said, text, NUMERICAL, gap.weight, right))
+    return items
+
+
+def _canvas_group(pool: str, own: Sequence[Question], number: int) -> str:
+    """A group of problems of one number each: one of them is drawn for each student, with its sheet."""
+    points, items = 0, []
+    for i, one in enumerate(own, 1):
+        [((step, _), gap)] = one.gaps.items()
+        text, points = f"{_canvas_sheet(one)}\n<p>{plain(f'(1) {step}')} =</p>", gap.weight
+        items.append(_canvas_item(f"pool{number}_{i}", one.name, text, NUMERICAL, points, _canvas_answers(gap)))
+    lines = "\n".join(items)
+    each = f"<selection_extension><points_per_item>{points}</points_per_item></selection_extension>"
+    drawn = f"<selection><selection_number>1</selection_number>{each}</selection>"
+    return (
+        f'<section ident="pool{number}" title="{escape(visible(pool))}">\n'
+        f"<selection_ordering>{drawn}</selection_ordering>\n{lines}\n</section>"
+    )
 
 
 def _canvas_item(name: str, title: str, text: str, kind: str, points: int, answers: str = "") -> str:
@@ -272,13 +313,6 @@ def _canvas_answers(gap: Gap) -> str:
     )
     score = '<decvar maxvalue="100" minvalue="0" varname="SCORE" vartype="Decimal"/>'
     return f"<resprocessing><outcomes>{score}</outcomes>{cases}</resprocessing>"
-
-
-def _canvas(questions: Sequence[Question]) -> bytes:
-    if len(questions) > 1:
-        mend = "moodle and qti have pools"
-        raise OptionError("Canvas draws single questions from a pool, and a problem here has several", hint=mend)
-    return canvas(*questions[0][:3])
 
 
 MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {

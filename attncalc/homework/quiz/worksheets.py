@@ -47,9 +47,9 @@ ANYBODY = Whose()
 class Exercise(NamedTuple):
     """A step that is to be filled in."""
 
-    step: Step
-    where: Array | None  # which of its entries; None: all of them
-    made_of: Sequence[str]  # the names of the steps and operands that it is made of
+    step: Step  # its formula speaks of what stands on the worksheet
+    made_of: Sequence[str]  # the names of the steps and operands there that it is made of
+    where: Array | None = None  # which of its entries; None: all of them
 
     @property
     def boxes(self) -> Array:
@@ -99,8 +99,9 @@ def _exercises(trace: Trace, exercises: Sequence[Exercise], wording: Wording) ->
 def _said(exercise: Exercise, wording: Wording, *, tells: bool) -> Iterator[Block]:
     """What a worksheet says of a step."""
     step = exercise.step
-    yield formula(step) if tells and wording.formulas == "full" else Formula(step.name)
-    if wording.formulas == "names" and exercise.made_of:
+    full = tells and wording.formulas == "full"
+    yield formula(step) if full and step.formula else Formula(step.name)
+    if exercise.made_of and (wording.formulas == "names" or (full and not step.formula)):
         yield Paragraph(f"from {both(exercise.made_of)}", "about")
     if wording.reasons:
         yield Paragraph(step.why, "why")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -480,6 +481,23 @@ def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
     said = both(map(quoted, known), MOST_TOLD)
     where = f"{source}: " if source else ""
     return (f"{where}{said} {'has' if len(known) == 1 else 'have'} no effect: a sheet holds answers only",)
+
+
+class Unread(InputError):
+    """Why a sheet cannot be read that says whose it is."""
+
+    student = ""
+
+
+@contextmanager
+def signed(student: str) -> Iterator[None]:
+    """What cannot be read is known to be a student's."""
+    try:
+        yield
+    except InputError as fault:
+        told = Unread(fault.message, hint=fault.hint)
+        told.student = student
+        raise told from None
 
 
 def student_of(name: Any, source: str, key: str = "student") -> str:

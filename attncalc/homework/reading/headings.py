@@ -168,5 +168,5 @@ def _refuse_places_beyond(steps: Mapping[str, NDArray[np.intp]], names: StepName
             named, last = (",".join(str(size - 1) for size in sizes) for sizes in (columns.shape, shape))
             shifted = not (np.argwhere(columns != NO_COLUMN) == 0).any()
             counted = "in a list places are counted from 0, whatever --index-base prints"
-            hint = counted if shifted else f"its last one is [{last}]"
-            raise InputError(f"{where}: {quoted(step)} has no entry [{named}]", hint=hint)
+            hint = counted if shifted else f"its last one is {quoted(f'[{last}]')}"
+            raise InputError(f"{where}: {quoted(step)} has no entry {quoted(f'[{named}]')}", hint=hint)

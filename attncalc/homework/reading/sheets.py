@@ -29,6 +29,7 @@ from attncalc.homework.reading.answers import (
     decimals_of,
     literal,
     refuse_many,
+    signed,
     student_of,
     without_effect,
 )
@@ -272,6 +273,13 @@ def from_tree(tree: Any, source: str) -> Sheet:
         tree = {"steps": tree}
     if not isinstance(tree, dict):
         return Sheet({"": _answer(tree, "", source)}, source=source)
+    student = student_of(tree.get("student"), source)
+    with signed(student):
+        return _from_object(tree, source, student)
+
+
+def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
+    _refuse_ours(tree, source)
     if "steps" in tree:
         steps = _listed(tree["steps"], source)
         others = [name for name in tree if name not in ("steps", *BESIDE, *OF_DOCUMENTS)]
@@ -287,7 +295,7 @@ def from_tree(tree: Any, source: str) -> Sheet:
     whole = {name: _answer(value, name, source) for name, value in steps.items() if not _PLACED.fullmatch(name)}
     return Sheet(
         whole | single,
-        student=student_of(tree.get("student"), source),
+        student=student,
         source=source,
         decimals=decimals_of(tree.get("rounding"), source),
         notes=without_effect(others, source),
@@ -320,6 +328,21 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> dict[str, Answer]:
 def _are_steps(items: list[Any]) -> bool:
     """Whether a list holds steps, and not entries, of which complex ones are objects too."""
     return any(isinstance(item, dict) and item.keys() != {"re", "im"} for item in items)
+
+
+_OURS = {
+    "variants": "the problems of a class",
+    "students": "the report of a class",
+    "first_wrong": "the report of a sheet",
+    "output_format": "a report for Gradescope",
+}
+"""What a document of ours is that is no sheet, by a name that only it has."""
+
+
+def _refuse_ours(tree: Mapping[str, Any], source: str) -> None:
+    for name in _OURS.keys() & tree.keys():
+        if not isinstance(tree[name], list) or _are_steps(tree[name]):
+            raise InputError(f"{source or 'the answer'} is {_OURS[name]}, and no sheet")
 
 
 def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:

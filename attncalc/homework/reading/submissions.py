@@ -39,6 +39,7 @@ class Submission(NamedTuple):
     hint: str = ""
     data: bytes | None = None  # what the file holds, for a machine that may not have it
     known: bool = False  # whether the name holds, whatever stands on the sheet
+    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
 
 
 def submissions(
@@ -55,22 +56,22 @@ def submissions(
     """
     owner = _identity(Path(key_file))
     meant = [
-        (path, fault)
+        (path, fault, fault is not None and path == Path(word))
         for word in words
         for path, fault in _meant(word)
         if owner is None or _identity(path) != owner or path.is_symlink()
     ]
-    for path in [path for path, fault in meant if fault is None and _is_report(path)]:
-        meant.remove((path, None))
+    for path in [path for path, fault, _ in meant if fault is None and _is_report(path)]:
+        meant.remove((path, None, False))
         reading.tell(f"{shown(str(path))} is a report, no sheet, and passed over")
-    paths = [path for path, fault in meant if fault is None]
+    paths = [path for path, fault, _ in meant if fault is None]
     files = Counter(path.name for path in paths)
     stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
     found: list[Submission] = []
-    for path, fault in meant:
+    for path, fault, nobodys in meant:
         if fault is not None:
             name = visible(path.name or str(path), LONGEST_NAME)
-            found.append(Submission(name, str(path), error=fault.message, hint=fault.hint))
+            found.append(Submission(name, str(path), error=fault.message, hint=fault.hint, nobodys=nobodys))
             continue
         one = Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
         source = path.name if files[path.name] == 1 else str(path)

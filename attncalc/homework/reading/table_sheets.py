@@ -18,6 +18,7 @@ from attncalc.homework.reading.answers import (
     joined,
     refuse_many,
     respelled,
+    signed,
     split,
     student_of,
     without_effect,
@@ -68,15 +69,20 @@ def stored(contents: Contents, found: Found) -> Sheet | None:
 def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     """The blocks of a CSV file, or its one table as the result; lines `@student,Ann` stand in front."""
     told, rest = _told(text, source)
+    with signed(told.student):
+        return replace(told, steps=_steps(text, rest, source, reading))
+
+
+def _steps(text: str, rest: str, source: str, reading: Reading) -> dict[str, Answer]:
     tables = blocks(rest)
     refuse_many(len(tables), source)
     if not tables:
-        return replace(told, steps={"": _result(rest, source, reading)})
+        return {"": _result(rest, source, reading)}
     marks = {_mark(line) for line in text.splitlines() if line.lstrip('" ').startswith("@")}
     marks |= {delimiter_of(table, reading) for table in tables.values()}
     apart = next((mark for mark in (";", "\t") if mark in marks), None)
     rows = {name: entry_rows(table, source, _by_others(table, reading, apart)) for name, table in tables.items()}
-    return replace(told, steps={name: _table(block, source, reading) for name, block in rows.items()})
+    return {name: _table(block, source, reading) for name, block in rows.items()}
 
 
 def _result(text: str, source: str, reading: Reading) -> Answer:
@@ -125,8 +131,9 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
             said[name] = meant(whole[1].replace('""', '"') if whole else value.strip('"'))
         else:
             idle.append(name)
-    student, decimals = student_of(said.get("student"), source), decimals_of(said.get("rounding"), source)
-    problem = student_of(said.get("problem"), source)
+    student, problem = (student_of(said.get(name), source) for name in ("student", "problem"))
+    with signed(student):
+        decimals = decimals_of(said.get("rounding"), source)
     return Sheet({}, student, source, decimals, without_effect(idle, source), problem), "".join(lines)
 
 
