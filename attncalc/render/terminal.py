@@ -169,8 +169,10 @@ class Drawn:
             yield from [] if block.kind in ("", "beside") else [Text()]
             words = block.text + f": {BLANK * 5}" * (block.kind == "blank")
             yield _Whole(self.text(words, KINDS.get(block.kind, "")))
-        elif isinstance(block, Note | Formula):
-            return  # notes are said beside the page
+        elif isinstance(block, Note):
+            yield from [_Whole(self.text(f"note: {block.text}", REASON))] if block.kind == "note" else []
+        elif isinstance(block, Formula):
+            return
         else:
             if not first and not (isinstance(block, Part) and not block.blocks):
                 yield Text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import operator
 import re
 from collections.abc import Iterator
@@ -16,12 +17,12 @@ import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.language.graph import Node, inside, walk
 from attncalc.record.numbers import texts
-from attncalc.record.trace import Entry, Trace
-from attncalc.render import View
+from attncalc.record.trace import Entry, Given, Trace
+from attncalc.render import View, render
 from attncalc.render.page import Note, Part, Table
 from attncalc.render.traces import LONGEST_WORKED, ROW, WORD, WORDS, cells, leading, links, page, written
 from attncalc.solve import solver
-from attncalc.solve.problem import Backward
+from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
 
@@ -297,3 +298,19 @@ def test_gradients_that_are_all_0_say_why(name: str) -> None:
         slopes = [output.value for output in trace.outputs if output.value is not None]
         if all(value.dtype.kind == "f" and np.allclose(value, 0, atol=1e-9) for value in slopes):
             assert any("every gradient is 0" in note for note in trace.notes)
+
+
+@pytest.mark.parametrize("format", ["table", "html", "markdown", "latex"])
+@pytest.mark.parametrize(
+    ("name", "upstream"), [("softmax", "1 0 0"), ("encoder-block", "1 0 0 0; 0 0 0 0; 0 0 0 0")], ids=["vector", "rows"]
+)
+def test_the_page_says_so_in_its_first_lines_and_what_shows_more(name: str, upstream: str, format: str) -> None:
+    (trace,) = carried_out(name, backward=True)
+    text = html.unescape(str(render(trace, format, View(width=400))))
+    above = text[text.rindex(trace.summary) :][:2_000]
+    assert (above.count("every gradient is 0"), above.count(upstream)) == (1, 1)
+    given = Given(np.squeeze([[float(entry) for entry in row.split()] for row in upstream.split(";")]))
+    problem = trace.problem
+    assert isinstance(problem, Problem)
+    other = solve(problem._replace(inputs={**problem.inputs, "upstream": given}))
+    assert all(output.value is not None and not np.allclose(output.value, 0) for output in other.outputs[:1])
