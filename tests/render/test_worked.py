@@ -115,6 +115,19 @@ def test_a_line_takes_few_rows_of_a_page_of_80_columns(name: str, backward: bool
 
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
+def test_a_place_is_named_as_the_table_names_it(name: str) -> None:
+    (trace,) = carried_out(name, backward=False)
+    for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+        table = part.one(Table)
+        for line in part.lines:
+            for axis, i, word in zip(table.axes, line.at, line.labels, strict=True):
+                labels = table.labels.get(axis, ())
+                if labels and labels.count(labels[i]) == 1:
+                    assert labels[i] in (word.strip('"'), word.removeprefix(f"{axis}=")), line.text
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -> None:
     (trace,) = carried_out(name, backward=False)
     for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
