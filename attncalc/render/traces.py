@@ -404,7 +404,9 @@ def beginning(trace: Trace, *, outlined: bool = False) -> Iterator[Block]:
     given = operands(trace)
     if outlined and sum(not table.typed and bool(table.shape) for table in given) > MOST_DRAWN:
         given = [table if table.typed or not table.shape else table._replace(said=GAP) for table in given]
-    yield Part("given", Heading("Given"), (*given, *(Note(words, "option") for words in options(trace))))
+    yield Part(
+        "given", Heading("Given"), (*given, *(Note(words, "option") for words in options(trace, solver.signs(trace))))
+    )
 
 
 def _whole(trace: Trace, view: View) -> Iterator[Block]:
@@ -739,10 +741,16 @@ def typed(operand: Given) -> str:
     return line if len(line) <= LONGEST_INLINE else ""
 
 
-def options(trace: Trace) -> list[str]:
-    """`causal = true`, `scale = none`: the options that are not as they would be by themselves."""
+def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) -> list[str]:
+    """`causal = true`, `scale = none`: the options that are not as they would be by themselves.
+
+    With `signs` also those that formulas call otherwise, and how: `eps = ε = 1e-05`; `ε = 1e-05` where none sets it.
+    """
     usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
-    return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
+    spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
+    chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
+    fixed = [words for name, words in spoken.items() if name not in trace.options]
+    return [*(f"{name} = {spoken.get(name) or _option(trace.options[name])}" for name in chosen), *fixed]
 
 
 def _option(value: Any) -> str:

@@ -16,6 +16,7 @@ from test_samples import PROBLEMS, posed
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.language.graph import Node, inside, walk
+from attncalc.language.primitive import symbol
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import View, render
@@ -327,3 +328,22 @@ def test_the_page_says_so_in_its_first_lines_and_what_shows_more(name: str, upst
     assert isinstance(problem, Problem)
     other = solve(problem._replace(inputs={**problem.inputs, "upstream": given}))
     assert all(output.value is not None and not np.allclose(output.value, 0) for output in other.outputs[:1])
+
+
+OWN = {"π", "e", "u", "a", "b", "c"}
+"""What is no option: numbers of one name, a draw, and the coefficients of Muon's quintic, which its reason gives."""
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        (given,) = (part for part in page(trace, View()).all(Part) if part.kind == "given")
+        chosen = [note.text.split(" = ") for note in given.all(Note)]
+        signs = {sign for option, *between, number in chosen for sign in (option, *between)}
+        behind = solver.behind(trace)
+        numbers = [node for node in walk(*(behind.named if behind else ())) if node.op == "constant"]
+        names = {symbol(node) for node in numbers if node.args["symbol"]}
+        assert isinstance(trace.problem, Problem)
+        assert names - OWN <= signs | set(trace.problem.calculation.defaults)
