@@ -413,9 +413,11 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
     yield from beginning(trace)
     if view.show and len(trace.steps) >= OUTLINED:
         yield from loaded("render.outline:where")(trace, view)
-    if not view.show:
-        yield from _dependencies(trace)
+    above = [] if view.show else list(_dependencies(trace))
+    yield from above
     steps, result = _divided(trace, view)
+    if len(above) > 1:
+        steps, result = ([(name, _without_rules(part)) for name, part in parts] for parts in (steps, result))
     yield Part("steps", Heading("Steps"), tuple(_with_gaps(_groups(steps, told_apart=True), trace)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
@@ -474,6 +476,18 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     rules = tuple(Point(", ".join(named), rule) for rule, named in alike.items())
     named = Points(rules, room(rule.text for rule in rules))
     yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
+
+
+_SEVERAL = re.compile(r"^(what comes back from (?!there).* is added up); .*")
+
+
+def _without_rules(step: Part) -> Part:
+    """A step without the rules by which its gradient comes back on several ways, where they stand above."""
+    told = [
+        block._replace(text=_SEVERAL.sub(r"\1", block.text)) if isinstance(block, Paragraph) else block
+        for block in step.blocks
+    ]
+    return step._replace(blocks=tuple(told))
 
 
 LOSS = "L"

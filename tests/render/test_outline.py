@@ -14,7 +14,7 @@ from test_samples import PROBLEMS, posed
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace, alike
 from attncalc.render import View, shown, traces
-from attncalc.render.page import Part, Points, Table
+from attncalc.render.page import Paragraph, Part, Points, Table
 from attncalc.render.traces import is_backward
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
@@ -268,6 +268,21 @@ def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> 
     page = traces.page(solve(posed(name)._replace(backward=Backward())), View())
     (rules,) = (part.one(Points).points for part in page.all(Part) if part.heading.text.startswith("Back on several"))
     assert len({rule.words for rule in rules}) == len(rules)
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_rules_that_stand_above_the_steps_are_not_said_in_one_again(name: str) -> None:
+    try:
+        trace = solve(posed(name)._replace(backward=Backward()))
+    except AttncalcError:
+        pytest.skip("it has no gradient")
+    page = traces.page(trace, View())
+    above = [part for part in page.all(Part) if part.heading.text.startswith("Back on several")]
+    rules = [point.words for part in above for point in part.one(Points).points]
+    reasons = [block.text for parts in page.all(Part) for step in parts.steps for block in step.all(Paragraph)]
+    several = [text for text in reasons if text.startswith("what comes back from ") and " is added up; " in text]
+    assert [text for text in several if any(rule in text for rule in rules)] == []
 
 
 def shortened(steps: int, *, keep_all: bool = False) -> Trace:
