@@ -263,6 +263,17 @@ def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int)
     assert "more column" not in told
 
 
+def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
+    trace = transformer()
+    above = page_in("table", trace, View(width=40)).partition("What follows what")[0]
+    assert above.count("\n") <= 20
+    told = " ".join(above.split())
+    for layer in ("encoder 1", "decoder 1"):
+        own = [given.value.size for name, given in trace.inputs.items() if name.startswith(f"{layer}/")]
+        assert f"{layer}: {len(own)} arrays with {sum(own)} numbers," in told
+        assert f"{layer}/" not in told
+
+
 @pytest.mark.parametrize("name", ["rnn-tanh", "flash", "kv-cache"])
 def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> None:
     page = traces.page(solve(posed(name)._replace(backward=Backward())), View())
