@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from solved import page_in
@@ -261,6 +261,14 @@ def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int)
     told = page[page.index("How close it was") : page.index("━━ result")]
     assert re.findall(r"(?m)le 0.9598 +ici 0.0351\s+chien 0.0021\s+chat 0.0011", told)
     assert "more column" not in told
+
+
+def test_names_of_columns_that_stand_below_one_another_are_one_line() -> None:
+    page = page_in("table", transformer(), View(width=40))
+    below = dict(pair for pair in pairwise(page.splitlines()))
+    assert below["What follows what"].strip() == "in | follow one another"
+    assert below["Outline: 304 steps in 9 parts"].strip() == "part | opened by | what comes of it"
+    assert below["How close it was"].strip() == "picked | 2. | 3. | 4."
 
 
 def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
