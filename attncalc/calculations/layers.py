@@ -124,7 +124,7 @@ def lora(
     same.
     """
     (d_in, r), d_out = A.shape[-2:], B.shape[-1]
-    scale = constant(float(r if alpha is None else alpha), "alpha") / A.size("r")
+    scale = constant(float(r if alpha is None else alpha), "alpha", "alpha") / A.size("r")
     base = step("base", X @ W, "what the layer gave before it was adapted")
     down = step("down", X @ A, "every token is squeezed into r numbers")
     change = step("change", down @ B, "back to the layer's width: whatever was learned has at most rank r")

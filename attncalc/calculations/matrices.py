@@ -142,9 +142,7 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
 
 
 def _power_of_lambda(power: int) -> str:
-    if power < 2:
-        return "λ" if power else "1"
-    return "λ" + str(power).translate(SUPERSCRIPTS)
+    return "λ" if power == 1 else "λ" + str(power).translate(SUPERSCRIPTS)
 
 
 @calculation(

@@ -204,7 +204,7 @@ def _offset(gamma: Node | None, offset: float) -> Node | None:
 
 def _root(mean_square: Node, eps: float, x: Node, over: str) -> Node:
     """√(mean x² + ε); x may be so large that its squares overflow, or so small that they vanish."""
-    return root_of_mean(mean_square + constant(eps, "ε"), x, over)
+    return root_of_mean(mean_square + constant(eps, "ε", "eps"), x, over)
 
 
 def _affine(normalized: Node, gamma: Node | None, beta: Node | None, missing: str = "gain or shift") -> Node:

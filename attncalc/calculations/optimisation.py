@@ -64,41 +64,45 @@ def _plain(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made
 
 def _rolling(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "what is rolling keeps rolling: steps in the same direction add up, alternating ones cancel"
-    velocity = _remembered("velocity", constant(p.momentum, "mu") * memory["velocity"] + gradient, why)
+    velocity = _remembered("velocity", constant(p.momentum, "mu", "momentum") * memory["velocity"] + gradient, why)
     return velocity, {"velocity": velocity}
 
 
 def _looking_ahead(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     velocity, memory = _rolling(gradient, t, p, memory)
-    return gradient + constant(p.momentum, "mu") * velocity, memory
+    return gradient + constant(p.momentum, "mu", "momentum") * velocity, memory
 
 
 def _adagrad(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "a coordinate with many large gradients has a large sum and takes smaller steps; the sum never shrinks"
     squares = _remembered("sum_of_squares", memory["sum_of_squares"] + gradient**2, why)
-    return gradient / (sqrt(squares) + constant(p.eps, "ε")), {"sum_of_squares": squares}
+    return gradient / (sqrt(squares) + constant(p.eps, "ε", "eps")), {"sum_of_squares": squares}
 
 
 def _rmsprop(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     squares = _second_moment(gradient, p, memory)
-    return gradient / (sqrt(squares) + constant(p.eps, "ε")), {"second_moment": squares}
+    return gradient / (sqrt(squares) + constant(p.eps, "ε", "eps")), {"second_moment": squares}
 
 
 def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "a moving average of the gradients: the direction on which recent ones agree"
-    mean = _remembered("first_moment", _faded(constant(p.beta1, "beta_1"), memory["first_moment"], gradient), why)
+    mean = _remembered(
+        "first_moment", _faded(constant(p.beta1, "beta_1", "beta1"), memory["first_moment"], gradient), why
+    )
     squares = _second_moment(gradient, p, memory)
     why = "the moments start at 0, so the early ones are too small by exactly this factor; it grows to 1 with t"
-    m = step("first_corrected", mean / (1 - constant(p.beta1, "beta_1") ** t), why, symbol="m_hat")
-    v = step("second_corrected", squares / (1 - constant(p.beta2, "beta_2") ** t), why, symbol="v_hat")
-    return m / (sqrt(v) + constant(p.eps, "ε")), {"first_moment": mean, "second_moment": squares}
+    m = step("first_corrected", mean / (1 - constant(p.beta1, "beta_1", "beta1") ** t), why, symbol="m_hat")
+    v = step("second_corrected", squares / (1 - constant(p.beta2, "beta_2", "beta2") ** t), why, symbol="v_hat")
+    return m / (sqrt(v) + constant(p.eps, "ε", "eps")), {"first_moment": mean, "second_moment": squares}
 
 
 def _lion(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
-    blend = _faded(constant(p.beta1, "beta_1"), memory["first_moment"], gradient)
+    blend = _faded(constant(p.beta1, "beta_1", "beta1"), memory["first_moment"], gradient)
     blend = step("blend", blend, "the momentum so far and the gradient: only the sign of this counts", symbol="c")
     why = "what is remembered fades more slowly than what the step is made of"
-    kept = _remembered("first_moment", _faded(constant(p.beta2, "beta_2"), memory["first_moment"], gradient), why)
+    kept = _remembered(
+        "first_moment", _faded(constant(p.beta2, "beta_2", "beta2"), memory["first_moment"], gradient), why
+    )
     return sign(blend), {"first_moment": kept}
 
 
@@ -109,7 +113,7 @@ TURNS = 5
 
 
 def _muon(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
-    mu = constant(p.momentum, "mu")
+    mu = constant(p.momentum, "mu", "momentum")
     why = "a running mean of the gradients, kept as a matrix"
     kept = _remembered("first_moment", _faded(mu, memory["first_moment"], gradient), why)
     blend = step(
@@ -122,7 +126,7 @@ def _muon(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     size = step("size", length, "no singular value is larger than the root of the sum of all their squares")
     x = step(
         "iterate_0",
-        x / (size + constant(p.eps, "ε")),
+        x / (size + constant(p.eps, "ε", "eps")),
         "no singular value is now too large for the iterations",
         symbol="X_0",
     )
@@ -150,7 +154,9 @@ def _newton_schulz(x: Node, k: int) -> Node:
 
 def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:
     why = "a moving average of the squared gradients: how large recent ones are, coordinate by coordinate"
-    return _remembered("second_moment", _faded(constant(p.beta2, "beta_2"), memory["second_moment"], gradient**2), why)
+    return _remembered(
+        "second_moment", _faded(constant(p.beta2, "beta_2", "beta2"), memory["second_moment"], gradient**2), why
+    )
 
 
 def _faded(decay: Node, past: Node, new: Node) -> Node:
@@ -182,13 +188,13 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
     """The steps of one update: moments where there are any, and `update`, which is added to the point."""
     if p.weight_decay and kind not in APART:
         why = "weight decay adds the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
-        gradient = step("decayed_gradient", gradient + constant(p.weight_decay, "lambda") * point, why)
+        gradient = step("decayed_gradient", gradient + constant(p.weight_decay, "lambda", "weight_decay") * point, why)
     way, memory = RULES[kind].way(gradient, t, p, memory)
     move, why = -(constant(lr, "lr") * way), "lr times the direction, against the gradient; this is added to the point"
     if isinstance(t, int) and t == 1 and RULES[kind].way is _adam:
         why += "; at the first step the gradient is divided by its own size, so each coordinate moves by lr"
     if p.weight_decay and kind in APART:
-        move = move - constant(lr, "lr") * (constant(p.weight_decay, "lambda") * point)
+        move = move - constant(lr, "lr") * (constant(p.weight_decay, "lambda", "weight_decay") * point)
         why += "; the decay stands apart from the gradient, so it pulls at the same rate in every coordinate"
     return step("update", move, why), memory
 

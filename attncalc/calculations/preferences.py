@@ -44,7 +44,11 @@ def contrastive_loss(
         A = step("unit_a", unit_rows(A), "only directions are compared")
         B = step("unit_b", unit_rows(B), "lengths would let a long row be like all others")
     similarities = step("similarities", A @ B.T, "every a with every b: pairs that belong together are on the diagonal")
-    logits = step("logits", similarities / constant(temperature, "tau"), "a low temperature makes small leads large")
+    logits = step(
+        "logits",
+        similarities / constant(temperature, "tau", "temperature"),
+        "a low temperature makes small leads large",
+    )
     loss = _found(logits, "a", "m", "every row asks: which b is mine?")
     if kind == "infonce":
         return step("loss", loss, "one way alone: no b asks for its a")
@@ -132,11 +136,11 @@ def preference_loss(
         raise ShapeError("rewards holds one answer, and a group is two or more: nothing is better or worse alone")
     spread = sqrt(total(centred**2) / (reward.size("n") - 1))
     spread = step("deviation", spread, "the group's own spread; the mean was taken from it, so one less is counted")
-    gain = centred / (spread + constant(eps, "delta")) if eps else centred / spread
+    gain = centred / (spread + constant(eps, "delta", "eps")) if eps else centred / spread
     gain = step("advantages", gain, "no second model has to foresee rewards: the group tells")
     gap = step("gaps", anchor - now, "positive where the policy has moved away from an answer")
     drift = step("divergences", exp(gap) - gap - 1, "how far the two have come apart; it is never negative")
-    kept = _clipped(ratio, gain, clip) - constant(0.04 if beta is None else beta, "beta") * drift
+    kept = _clipped(ratio, gain, clip) - constant(0.04 if beta is None else beta, "beta", "beta") * drift
     return step("loss", -mean(kept), "a reward is to grow, a loss is to shrink")
 
 
@@ -166,14 +170,16 @@ def _dpo(found: list[Node], beta: float) -> Node:
     chosen, rejected, chosen_0, rejected_0 = found
     up = step("log_ratios_chosen", chosen - chosen_0, "how much likelier the answer became than it was")
     down = step("log_ratios_rejected", rejected - rejected_0, "the same of the answer that was not preferred")
-    margin = step("margins", constant(beta, "beta") * (up - down), "the implicit reward of the one, less the other's")
+    margin = step(
+        "margins", constant(beta, "beta", "beta") * (up - down), "the implicit reward of the one, less the other's"
+    )
     losses = step("losses", softplus(-margin), "the surprise at what people preferred")
     return step("loss", mean(losses), "the mean over all pairs")
 
 
 def _clipped(ratio: Node, advantage: Node, clip: float) -> Node:
     """The smaller of what a ratio gains, and what it would gain within the bounds."""
-    e = constant(clip, "ε")
+    e = constant(clip, "ε", "clip")
     gained = step("gained", ratio * advantage, "good answers more often, bad ones less")
     held = step("held", minimum(maximum(ratio, 1 - e), 1 + e), "one batch is to change the policy no further")
     bounded = step("bounded", held * advantage, "what would be gained within the bounds")

@@ -87,13 +87,13 @@ def sampling(
         raise OptionError(f"--top-k {top_k}: there are only {vocabulary.size} tokens")
     scores = logits
     if previous is not None:
-        theta = constant(repetition_penalty, "theta")
+        theta = constant(repetition_penalty, "theta", "repetition_penalty")
         less = keep_where(scores < 0, scores * theta, scores / theta)
         seen = step("seen", total(one_hot(previous, vocabulary), previous.names[-1]), "how often each token was there")
         scores = step("penalised", keep_where(seen < 1, scores, less), "divided or multiplied, whichever lowers it")
     if temperature != 1:
         why = "a low temperature favours the likeliest, a high one the others"
-        scores = step("scaled", scores / constant(temperature, "T"), why)
+        scores = step("scaled", scores / constant(temperature, "T", "temperature"), why)
     shares = step("probabilities", softmax(scores), "every token gets a share, however unlikely it is")
     order = step("order", ranking(shares, vocabulary.size), "the tokens by their shares, the likeliest first")
     shares = step("sorted", select(shares, order), "their shares in that order")
@@ -258,7 +258,11 @@ def _probabilities(name: str, scores: Node, temperature: float, known: bool) -> 
     if known:
         return scores
     if temperature != 1:
-        scores = step(f"{name}_scaled", scores / constant(temperature, "T"), "both models are cooled or warmed alike")
+        scores = step(
+            f"{name}_scaled",
+            scores / constant(temperature, "T", "temperature"),
+            "both models are cooled or warmed alike",
+        )
     return step(f"{name}_probabilities", softmax(scores), "scores become shares")
 
 
@@ -382,7 +386,10 @@ def beam(
             )
     if length_penalty is not None:
         penalty = step(
-            "penalty", ((5 + size) / 6) ** constant(length_penalty, "alpha"), IN_SEARCH["penalty"], about=PENALTY
+            "penalty",
+            ((5 + size) / 6) ** constant(length_penalty, "alpha", "length_penalty"),
+            IN_SEARCH["penalty"],
+            about=PENALTY,
         )
         scores = step("normalised", scores / penalty, IN_SEARCH["normalised"])
     best = step("best", ranking(scores, 1), IN_SEARCH["best"])

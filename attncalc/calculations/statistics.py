@@ -285,7 +285,7 @@ def _logs(logs: Node) -> Node:
 
 def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     """Densities, their logarithms, and the estimate of mean and standard deviation."""
-    centre, spread = constant(mean, "mu"), constant(std, "sigma")
+    centre, spread = constant(mean, "mu", "mean"), constant(std, "sigma", "std")
     exponent = -((x - centre) ** 2 / (2 * spread**2))
     height = spread * sqrt(2 * pi())
     chance = step(
@@ -300,7 +300,7 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
 
 def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
     """Probabilities of counts, and their logarithms."""
-    x, expected = whole(x), constant(rate, "lambda")
+    x, expected = whole(x), constant(rate, "lambda", "rate")
     direct = x * log(expected) - expected - log_factorial(x)
     chance = power(expected, x) * exp(-expected) / factorial(x)
     chance = step(

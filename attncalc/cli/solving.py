@@ -164,7 +164,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         solved = patience()(_solved)
     trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
-    notes = [*read.notes, *_remarks(trace), *trace.notes]
+    on_page = chosen.target.format == "table" and not (chosen.view.bare or chosen.view.cells)
+    notes = [*read.notes, *_remarks(trace), *(() if on_page else trace.notes)]
     if chosen.target.format == "csv":
         from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
+from itertools import combinations, groupby
+from operator import itemgetter, sub
 
 from attncalc.common.errors import NoGradient, both
 from attncalc.common.system import NamedTuple
@@ -368,13 +370,44 @@ def _comparable(a: Node, b: Node) -> bool:
 
 
 def _added(parts: Sequence[Node], axes: Axes) -> Node:
-    """The sum of the contributions; they are spread over the node's axes where they lack different ones."""
+    """The sum of the contributions; they are spread over the node's axes where they lack different ones.
+
+    One that is a sum itself gives its terms, `a − b + c` and not `a + (c − b)`: a reader is spared the brackets.
+    """
     if len(parts) == 1:
         return parts[0]
-    widest = max(parts, key=lambda part: len(part.axes))
-    if not all(_comparable(part, widest) for part in parts):
-        parts = [spread(part, axes) for part in parts]
-    return Node("add", *parts)
+    terms = [term for part in parts for term in _terms(part)]
+    if len(terms) > FEW_TERMS:
+        terms = [(False, part) for part in parts]
+    if not all(_comparable(a, b) for (_, a), (_, b) in combinations(terms, 2)):
+        terms = [(minus, spread(term, axes)) for minus, term in terms]
+    (minus, first), *others = terms
+    result = -first if minus else first
+    for minus, run in groupby(others, key=itemgetter(0)):
+        values = [term for _, term in run]
+        result = reduce(sub, values, result) if minus else Node("add", result, *values)
+    return result
+
+
+def _terms(part: Node) -> list[tuple[bool, Node]]:
+    """What a sum is the sum of, each with whether it is taken away; a sum of many terms is one."""
+    terms: list[tuple[bool, Node]] = []
+    ahead: list[tuple[bool, Node, tuple[Node, ...]]] = [(False, part, ())]  # with the moves that are made of it
+    while ahead:
+        if len(terms) + len(ahead) > FEW_TERMS:
+            return [(False, part)]
+        minus, node, moves = ahead.pop()
+        is_even = not moves or all(source.names == node.names for source in node.sources)
+        if node.row.stays:
+            ahead.append((minus, node.sources[0], (node, *moves)))
+        elif node.op == "neg":
+            ahead.append((not minus, node.sources[0], moves))
+        elif node.op in ("add", "sub") and is_even and not minus:
+            *firsts, last = node.sources
+            ahead += [(node.op == "sub", last, moves), *((False, first, moves) for first in reversed(firsts))]
+        else:
+            terms.append((minus, reduce(lambda inner, move: move.over([inner]), moves, node)))
+    return terms
 
 
 MOST_WAYS = 4  # that are named, where they are one step's in several groups

@@ -135,9 +135,9 @@ def as_node(value: Node | Number) -> Node:
     return value if isinstance(value, Node) else constant(value)
 
 
-def constant(value: Number, symbol: str = "") -> Node:
-    """A number in a formula; a named one (`π`, `ε`) is printed by its name."""
-    return Node("constant", axes=(), value=value, symbol=symbol)
+def constant(value: Number, symbol: str = "", option: str = "") -> Node:
+    """A number in a formula; a named one (`π`, `ε`) is printed by its name. It may be an option's, of another name."""
+    return Node("constant", axes=(), value=value, symbol=symbol, option=option)
 
 
 def constants(values: Sequence[Number], axis: ax.Axis, symbol: str) -> Node:

@@ -205,7 +205,7 @@ def _given(part: Part, view: View) -> Iterator[str]:
     if row:
         yield _display(" \\qquad ".join(row))
     if chosen := [note.text for note in part.all(Note)]:
-        yield f"\n\\noindent with {tex.text(', '.join(chosen))}"
+        yield f"\n\\noindent with {tex.sentence(', '.join(chosen))}"
 
 
 def _steps(part: Part, view: View) -> Iterator[str]:

@@ -169,8 +169,10 @@ class Drawn:
             yield from [] if block.kind in ("", "beside") else [Text()]
             words = block.text + f": {BLANK * 5}" * (block.kind == "blank")
             yield _Whole(self.text(words, KINDS.get(block.kind, "")))
-        elif isinstance(block, Note | Formula):
-            return  # notes are said beside the page
+        elif isinstance(block, Note):
+            yield from [_Whole(self.text(f"note: {block.text}", REASON))] if block.kind == "note" else []
+        elif isinstance(block, Formula):
+            return
         else:
             if not first and not (isinstance(block, Part) and not block.blocks):
                 yield Text()
@@ -441,6 +443,7 @@ class Drawn:
 
         So does a first column beside which names would not fit, as what opens a part. Other columns in between that do
         not fit stand below too, before the last one; those that a line does not hold are left out, and said to be.
+        Where columns stand below one another, their names stand in one line.
         """
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
@@ -456,7 +459,11 @@ class Drawn:
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
-        for row, cells in enumerate(spelled):
+        in_stairs = bool(rows.head[0] * start or spelled[0][-1] * (not beside))
+        if in_stairs:
+            names = [*rows.head[:end], *rows.head[end if len(spelled[0]) == end + 1 else -1 :]]
+            yield self.text(" | ".join(filter(None, names)), FAINT)
+        for row, cells in enumerate(spelled[in_stairs:], start=in_stairs):
             style = "" if row else FAINT
             line = RichTable.grid(padding=(0, 2, 0, 0))
             for width in widths[start:end]:

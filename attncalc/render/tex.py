@@ -58,7 +58,7 @@ FUNCTIONS = frozenset({"ln", "log", "exp", "max", "min", "sin", "cos", "tanh", "
 HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
 
 SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
-FORMULA = re.compile(r"(√?\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
+FORMULA = re.compile(r"(√?\b[A-Za-zα-ω]_[A-Za-z0-9]\b|\be\^[−-]?(?:∞|\w+))")
 PIECE = re.compile(
     r" \([a-z][a-z ]+\)\Z| ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|.",
     re.DOTALL,

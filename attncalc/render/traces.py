@@ -255,8 +255,9 @@ def _text(value: Any, digits: int | None) -> str:
 
 
 def leading(arithmetic: str, value: str) -> str:
-    """The arithmetic that leads to a value; "" where it is that value: `0`, `−1`, `e^(-2)` to `e^(-2) ≈ 0.1353`."""
-    return "" if parted(value)[0].replace("-", "−") == arithmetic.replace("-", "−") else arithmetic
+    """The arithmetic that leads to a value; "" where it is that value: `0`, `−0`, `e^(-2)` to `e^(-2) ≈ 0.1353`."""
+    number, written = (each.replace("-", "−") for each in (parted(value)[0], arithmetic))
+    return "" if written in (number, f"−{number}"[: 2 * (number == "0")]) else arithmetic
 
 
 def taken_apart(arithmetic: str) -> tuple[list[str], str]:
@@ -400,19 +401,33 @@ def beginning(trace: Trace, *, outlined: bool = False) -> Iterator[Block]:
     yield Paragraph(trace.summary)
     yield from (Note(note, "note") for note in trace.notes)
     yield from (Note(warning, "warning") for warning in trace.warnings)
-    given = operands(trace)
+    given, chosen = operands(trace), options(trace, solver.signs(trace))
     if outlined and sum(not table.typed and bool(table.shape) for table in given) > MOST_DRAWN:
+        chosen = [*_of_layers(given), *chosen]
+        given = [table for table in given if "/" not in table.name]
         given = [table if table.typed or not table.shape else table._replace(said=GAP) for table in given]
-    yield Part("given", Heading("Given"), (*given, *(Note(words, "option") for words in options(trace))))
+    yield Part("given", Heading("Given"), (*given, *(Note(words, "option") for words in chosen)))
+
+
+def _of_layers(given: Sequence[Table]) -> Iterator[str]:
+    """How many weights each layer was given: `encoder 1: 16 arrays with 172 numbers`."""
+    layers: dict[str, list[int]] = {}
+    for table in given:
+        layers.setdefault(table.name.rpartition("/")[0], []).append(prod(table.shape))
+    for name, counts in layers.items():
+        if name:
+            yield f"{name}: {amount(len(counts), 'array')} with {amount(sum(counts), 'number')}"
 
 
 def _whole(trace: Trace, view: View) -> Iterator[Block]:
     yield from beginning(trace)
     if view.show and len(trace.steps) >= OUTLINED:
         yield from loaded("render.outline:where")(trace, view)
-    if not view.show:
-        yield from _dependencies(trace)
+    above = [] if view.show else list(_dependencies(trace))
+    yield from above
     steps, result = _divided(trace, view)
+    if len(above) > 1:
+        steps, result = ([(name, _without_rules(part)) for name, part in parts] for parts in (steps, result))
     yield Part("steps", Heading("Steps"), tuple(_with_gaps(_groups(steps, told_apart=True), trace)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
@@ -471,6 +486,18 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     rules = tuple(Point(", ".join(named), rule) for rule, named in alike.items())
     named = Points(rules, room(rule.text for rule in rules))
     yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
+
+
+_SEVERAL = re.compile(r"^(what comes back from (?!there).* is added up); .*")
+
+
+def _without_rules(step: Part) -> Part:
+    """A step without the rules by which its gradient comes back on several ways, where they stand above."""
+    told = [
+        block._replace(text=_SEVERAL.sub(r"\1", block.text)) if isinstance(block, Paragraph) else block
+        for block in step.blocks
+    ]
+    return step._replace(blocks=tuple(told))
 
 
 LOSS = "L"
@@ -738,10 +765,16 @@ def typed(operand: Given) -> str:
     return line if len(line) <= LONGEST_INLINE else ""
 
 
-def options(trace: Trace) -> list[str]:
-    """`causal = true`, `scale = none`: the options that are not as they would be by themselves."""
+def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) -> list[str]:
+    """`causal = true`, `scale = none`: the options that are not as they would be by themselves.
+
+    With `signs` also those that formulas call otherwise, and how: `eps = ε = 1e-05`; `ε = 1e-05` where none sets it.
+    """
     usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
-    return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
+    spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
+    chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
+    fixed = [words for name, words in spoken.items() if name not in trace.options]
+    return [*(f"{name} = {spoken.get(name) or _option(trace.options[name])}" for name in chosen), *fixed]
 
 
 def _option(value: Any) -> str:

@@ -158,9 +158,22 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
             along = f" along {names[axis]}" if axis < result.ndim - 1 else ""
             rows = f"{symbol if along else f'each row of {symbol}'} sums to {constant}{along}"
             rows += f", whatever {both(moving)} may be"
-            why = "upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream"
-            return (f"{rows}; {why}",)
+            why = "upstream is all ones (the loss is that sum), so every gradient is 0"
+            return (f"{rows}; {why}. {_to_see_more(result.shape, names)}",)
     return ()
+
+
+MOST_TYPED = 24  # entries of an upstream that one types
+
+
+def _to_see_more(shape: tuple[int, ...], names: Sequence[str]) -> str:
+    """How to ask for a gradient that is not 0."""
+    if len(shape) > 2 or math.prod(shape) > MOST_TYPED:
+        return f"For those of another loss: --upstream, {' × '.join(names)}"
+    ones = np.zeros(shape, int)
+    ones.flat[0] = 1
+    typed = "; ".join(" ".join(map(str, row)) for row in np.atleast_2d(ones))
+    return f"For those of its first entry: --upstream '{typed}'"
 
 
 def _moving(written: Written) -> list[str]:

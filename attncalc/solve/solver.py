@@ -17,6 +17,7 @@ from attncalc.declare.operands import UPSTREAM
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
+from attncalc.language.primitive import symbol
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
@@ -547,6 +548,13 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
         name = plain.args["name"] if is_operand else plain.path
         found.append(Factor(name, is_operand, is_turned, source.names))
     return found
+
+
+def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
+    """How formulas speak of options by names of their own, as ε for eps, and the number that stands for it."""
+    graph = behind(trace)
+    numbers = [node for node in walk(*graph.named) if node.op == "constant" and node.args["option"]] if graph else []
+    return {node.args["option"]: (symbol(node), node.args["value"]) for node in numbers}
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:

@@ -109,7 +109,7 @@ class TestEigen:
 
     def test_the_polynomial_s_columns_have_names(self) -> None:
         step = ac.eigen(np.eye(3)).find("characteristic_polynomial")
-        assert step.labels["power"] == ("λ³", "λ²", "λ", "1")
+        assert step.labels["power"] == ("λ³", "λ²", "λ", "λ⁰")
         assert "characteristic_polynomial" not in ac.eigen(np.eye(5))
 
     def test_shows_the_quadratic_formula(self) -> None:
@@ -236,7 +236,7 @@ class TestEigen:
         half, x = sympy.Rational(1, 2), sympy.Symbol("x")
         expected = sympy.Poly((x - 3 * half) ** 3 * (x + half) ** 3, x).all_coeffs()
         assert t["characteristic_polynomial"].tolist() == expected
-        assert t.find("characteristic_polynomial").labels["power"] == ("λ⁶", "λ⁵", "λ⁴", "λ³", "λ²", "λ", "1")
+        assert t.find("characteristic_polynomial").labels["power"] == ("λ⁶", "λ⁵", "λ⁴", "λ³", "λ²", "λ", "λ⁰")
         assert t.result.tolist() == [3 * half] * 3 + [-half] * 3
         vectors = sympy.Matrix(t["eigenvectors"].tolist())
         assert vectors.rank() == 6

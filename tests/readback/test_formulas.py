@@ -64,3 +64,33 @@ def test_a_calculation_is_what_it_says(tried: Tried) -> None:
         pytest.skip("it has no gradient")
     drawn = any(node.op == "random_normal" for node in printed.known)
     assert bool(faults(printed)) == (drawn or str(tried).startswith(tuple(UNREADABLE))), faults(printed)
+
+
+MOST_TERMS = 6
+"""A gradient that comes on more ways keeps the brackets of those that are sums: six terms are shown at most."""
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("tried", [tried for tried in CALCULATED if tried.backward], ids=str)
+def test_a_gradient_that_comes_on_several_ways_is_one_sum(tried: Tried) -> None:
+    printed = of_calculation(tried)
+    if printed is None:
+        pytest.skip("it has no gradient")
+    own = [node for node, _ in printed.nodes if node.op == "add" and len(_terms(node)) <= MOST_TERMS]
+    ways = [node for node in own if any("∂L/∂" in formula(shown(term, "")) for term in node.sources)]
+    faulty = [node for node in ways if any(_plain(term).op in SIGNS for term in node.sources[1:])]
+    assert [formula(shown(node, "")) for node in faulty] == []
+
+
+SIGNS = ("add", "sub", "neg")
+
+
+def _plain(node: Node) -> Node:
+    while node.row.stays:
+        node = node.sources[0]
+    return node
+
+
+def _terms(node: Node) -> list[Node]:
+    node = _plain(node)
+    return [term for source in node.sources for term in _terms(source)] if node.op in SIGNS else [node]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from solved import page_in
@@ -14,7 +14,7 @@ from test_samples import PROBLEMS, posed
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace, alike
 from attncalc.render import View, shown, traces
-from attncalc.render.page import Part, Points, Table
+from attncalc.render.page import Paragraph, Part, Points, Table
 from attncalc.render.traces import is_backward
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
@@ -264,11 +264,45 @@ def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int)
     assert "more column" not in told
 
 
+def test_names_of_columns_that_stand_below_one_another_are_one_line() -> None:
+    page = page_in("table", transformer(), View(width=40))
+    below = dict(pair for pair in pairwise(page.splitlines()))
+    assert below["What follows what"].strip() == "in | follow one another"
+    assert below["Outline: 304 steps in 9 parts"].strip() == "part | opened by | what comes of it"
+    assert below["How close it was"].strip() == "picked | 2. | 3. | 4."
+
+
+def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
+    trace = transformer()
+    above = page_in("table", trace, View(width=40)).partition("What follows what")[0]
+    assert above.count("\n") <= 20
+    told = " ".join(above.split())
+    for layer in ("encoder 1", "decoder 1"):
+        own = [given.value.size for name, given in trace.inputs.items() if name.startswith(f"{layer}/")]
+        assert f"{layer}: {len(own)} arrays with {sum(own)} numbers," in told
+        assert f"{layer}/" not in told
+
+
 @pytest.mark.parametrize("name", ["rnn-tanh", "flash", "kv-cache"])
 def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> None:
     page = traces.page(solve(posed(name)._replace(backward=Backward())), View())
     (rules,) = (part.one(Points).points for part in page.all(Part) if part.heading.text.startswith("Back on several"))
     assert len({rule.words for rule in rules}) == len(rules)
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_rules_that_stand_above_the_steps_are_not_said_in_one_again(name: str) -> None:
+    try:
+        trace = solve(posed(name)._replace(backward=Backward()))
+    except AttncalcError:
+        pytest.skip("it has no gradient")
+    page = traces.page(trace, View())
+    above = [part for part in page.all(Part) if part.heading.text.startswith("Back on several")]
+    rules = [point.words for part in above for point in part.one(Points).points]
+    reasons = [block.text for parts in page.all(Part) for step in parts.steps for block in step.all(Paragraph)]
+    several = [text for text in reasons if text.startswith("what comes back from ") and " is added up; " in text]
+    assert [text for text in several if any(rule in text for rule in rules)] == []
 
 
 def shortened(steps: int, *, keep_all: bool = False) -> Trace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import operator
 import re
 from collections.abc import Iterator
@@ -15,13 +16,14 @@ from test_samples import PROBLEMS, posed
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.language.graph import Node, inside, walk
+from attncalc.language.primitive import symbol
 from attncalc.record.numbers import texts
-from attncalc.record.trace import Entry, Trace
-from attncalc.render import View
+from attncalc.record.trace import Entry, Given, Trace
+from attncalc.render import View, render
 from attncalc.render.page import Note, Part, Table
 from attncalc.render.traces import LONGEST_WORKED, ROW, WORD, WORDS, cells, leading, links, page, written
 from attncalc.solve import solver
-from attncalc.solve.problem import Backward
+from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
 
@@ -30,6 +32,8 @@ from attncalc.solve.solver import solve
     [
         ("1×1 + 0×0", "1", "1×1 + 0×0"),
         ("0", "0", ""),
+        ("−0", "0", ""),
+        ("−0.5", "-0.5", ""),
         ("e^(-2)", "e^(-2) ≈ 0.1353", ""),
         ("1 / 2", "1/2 = 0.5", "1 / 2"),
         ("e^0", "1", "e^0"),
@@ -108,6 +112,19 @@ def test_a_line_takes_few_rows_of_a_page_of_80_columns(name: str, backward: bool
     for _, part in steps_of(name, backward):
         rows = 3 if len(part.lines) == 1 else 2
         assert [line.text for line in part.lines if len(line.arithmetic) > 76 * rows] == []
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_place_is_named_as_the_table_names_it(name: str) -> None:
+    (trace,) = carried_out(name, backward=False)
+    for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
+        table = part.one(Table)
+        for line in part.lines:
+            for axis, i, word in zip(table.axes, line.at, line.labels, strict=True):
+                labels = table.labels.get(axis, ())
+                if labels and labels.count(labels[i]) == 1:
+                    assert labels[i] in (word.strip('"'), word.removeprefix(f"{axis}=")), line.text
 
 
 @pytest.mark.spread
@@ -295,3 +312,38 @@ def test_gradients_that_are_all_0_say_why(name: str) -> None:
         slopes = [output.value for output in trace.outputs if output.value is not None]
         if all(value.dtype.kind == "f" and np.allclose(value, 0, atol=1e-9) for value in slopes):
             assert any("every gradient is 0" in note for note in trace.notes)
+
+
+@pytest.mark.parametrize("format", ["table", "html", "markdown", "latex"])
+@pytest.mark.parametrize(
+    ("name", "upstream"), [("softmax", "1 0 0"), ("encoder-block", "1 0 0 0; 0 0 0 0; 0 0 0 0")], ids=["vector", "rows"]
+)
+def test_the_page_says_so_in_its_first_lines_and_what_shows_more(name: str, upstream: str, format: str) -> None:
+    (trace,) = carried_out(name, backward=True)
+    text = html.unescape(str(render(trace, format, View(width=400))))
+    above = text[text.rindex(trace.summary) :][:2_000]
+    assert (above.count("every gradient is 0"), above.count(upstream)) == (1, 1)
+    given = Given(np.squeeze([[float(entry) for entry in row.split()] for row in upstream.split(";")]))
+    problem = trace.problem
+    assert isinstance(problem, Problem)
+    other = solve(problem._replace(inputs={**problem.inputs, "upstream": given}))
+    assert all(output.value is not None and not np.allclose(output.value, 0) for output in other.outputs[:1])
+
+
+OWN = {"π", "e", "u", "a", "b", "c"}
+"""What is no option: numbers of one name, a draw, and the coefficients of Muon's quintic, which its reason gives."""
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        (given,) = (part for part in page(trace, View()).all(Part) if part.kind == "given")
+        chosen = [note.text.split(" = ") for note in given.all(Note)]
+        signs = {sign for option, *between, number in chosen for sign in (option, *between)}
+        behind = solver.behind(trace)
+        numbers = [node for node in walk(*(behind.named if behind else ())) if node.op == "constant"]
+        names = {symbol(node) for node in numbers if node.args["symbol"]}
+        assert isinstance(trace.problem, Problem)
+        assert names - OWN <= signs | set(trace.problem.calculation.defaults)
