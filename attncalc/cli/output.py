@@ -91,6 +91,14 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def are_one_place(one: TextIO | None, other: TextIO | None) -> bool:
+    """Whether who reads one stream reads the other, too: both are a terminal's, or go to one file or pipe."""
+    try:
+        return bool(one and other and os.path.samestat(os.fstat(one.fileno()), os.fstat(other.fileno())))
+    except (OSError, ValueError):  # closed, or a program's own
+        return False
+
+
 def wants_color(choice: str) -> bool:
     """Whether standard output takes colour: as asked, else by NO_COLOR, FORCE_COLOR, TERM=dumb and the terminal."""
     if choice != "auto":

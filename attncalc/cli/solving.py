@@ -164,8 +164,9 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         solved = patience()(_solved)
     trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
-    on_page = chosen.target.format == "table" and not (chosen.view.bare or chosen.view.cells)
-    notes = [*read.notes, *_remarks(trace), *(() if on_page else trace.notes)]
+    is_page = chosen.target.format == "table" and not (chosen.view.bare or chosen.view.cells or chosen.target.path)
+    is_seen = is_page and output.are_one_place(sys.stdout, sys.stderr)  # above the steps
+    notes = [*read.notes, *_remarks(trace), *(() if is_seen else trace.notes)]
     if chosen.target.format == "csv":
         from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 

@@ -71,6 +71,19 @@ def test_nothing_is_lost_where_python_drops_docstrings_and_assertions() -> None:
     assert pages["-OO",] == pages["-O",] == pages[()]
 
 
+@pytest.mark.installed
+@pytest.mark.parametrize("merged", [False, True], ids=["apart", "together"])
+def test_a_note_is_said_where_it_is_read_and_not_twice(
+    attncalc_command: list[str], clean: dict[str, str], merged: bool
+) -> None:
+    """Above the steps, and on standard error unless that is read beside them."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if merged else subprocess.PIPE}
+    words = [*attncalc_command, "grad", "softmax", "1,2,3"]
+    done = subprocess.run(words, env=clean, encoding="utf-8", check=True, **streams)  # type: ignore[call-overload]  # either
+    said = "every gradient is 0"
+    assert (done.stdout.count(said), (done.stderr or "").count(said)) == (1, not merged)
+
+
 class TestHelp:
     @pytest.mark.parametrize("words", [[], ["-h"], ["--help"], ["--"]], ids=["nothing", "-h", "--help", "--"])
     def test_names_every_command(self, run: Run, words: Sequence[str]) -> None:

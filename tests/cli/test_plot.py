@@ -72,7 +72,7 @@ def test_without_a_picture_the_page_is_shown_and_a_note(folder: Path, capsys: py
     _, page, _ = call("dot 2 3", capsys)
     note = "note: dot has no picture of this result: it is a single number\n"
     code, other, said = call("dot 2 3 --plot", capsys)
-    assert (code, other.count(note), other.replace(note, ""), said) == (0, 1, page, "")
+    assert (code, other.count(note), other.replace(note, ""), said) == (0, 1, page, note)
 
 
 def test_a_page_holds_the_picture_and_runs_nothing_of_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
