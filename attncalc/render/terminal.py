@@ -226,7 +226,7 @@ class Drawn:
         is_ones = table.source == ONES  # a table of ones tells no more
         large = not table.typed and table.can_be_shown and not is_ones
         if large and self.view.show:
-            line.append(self.view.spell(" (drawn without --show)"), FAINT)
+            line.append(self.view.spell(" (drawn with --all)"), FAINT)
         if is_ones and not table.typed:
             line.append(": all 1")
         elif table.said:

@@ -156,7 +156,8 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
         if np.allclose(sums, sums.flat[0]) and _stay(written, moving, sums, axis):
             constant = f"{sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0:.4g}"
             along = f" along {names[axis]}" if axis < result.ndim - 1 else ""
-            rows = f"{symbol if along else f'each row of {symbol}'} sums to {constant}{along}"
+            is_whole = along or result.ndim == 1
+            rows = f"{symbol if is_whole else f'each row of {symbol}'} sums to {constant}{along}"
             rows += f", whatever {both(moving)} may be"
             why = "upstream is all ones (the loss is that sum), so every gradient is 0"
             return (f"{rows}; {why}. {_to_see_more(result.shape, names)}",)
