@@ -108,6 +108,7 @@ SPELLED = {
     "·": r"$\cdot$",
     "λ²": r"$\lambda^{2}$",
     "λ³": r"$\lambda^{3}$",
+    "λ⁰": r"$\lambda^{0}$",
     "λ": r"$\lambda$",
 }
 """Signs in words as LaTeX has them."""
