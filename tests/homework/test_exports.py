@@ -268,6 +268,9 @@ def test_a_class_is_a_pool_from_which_the_platform_draws(run: Run, tmp_path: Pat
     refused = run(*words, "--export", "canvas", "-o", "b")
     assert (refused.returncode, (tmp_path / "b").exists()) == (2, False)
     assert "Canvas draws single questions" in refused.stderr
+    asked = re.search(r"--ask (\S+) asks for one", refused.stderr)
+    assert asked
+    assert run(*words, "--export", "canvas", "--ask", asked[1].strip("'"), "-o", "b").returncode == 0
     done = run("quiz", "a/keys.json", "--export", "moodle", "-o", "c")
     assert (tmp_path / "c/moodle.xml").read_text(encoding="utf-8") == text, done.stderr
 

@@ -228,7 +228,9 @@ def _canvas(questions: Sequence[Question]) -> bytes:
             fault = (
                 f"Canvas draws single questions from a pool, and a problem of {visible(pool)} asks for several numbers"
             )
-            raise OptionError(fault, hint="--ask 'softmax[0]' asks for one; moodle and qti have pools of any problems")
+            step, place = list(own[0].gaps)[-1]
+            one = f"'{step}[{','.join(map(str, place))}]'" if place else step
+            raise OptionError(fault, hint=f"--ask {one} asks for one; moodle and qti have pools of any problems")
         total += sum(gap.weight for gap in found)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     kind = "associatedcontent/imscc_xmlv1p1/learning-application-resource"
