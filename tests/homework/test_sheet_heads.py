@@ -146,15 +146,15 @@ def test_what_cannot_be_read_is_of_whoever_says_so_on_it(sheet: str | dict[str, 
 
 
 OURS = {
-    "keys": lambda: ac.quiz("dot", seed=1, roster=["Ann"]).files()["keys.json"],
-    "report": lambda: ac.grade(ac.dot([1], [2]), {"Ann": {"dot": 3}}).report("json"),
-    "gradescope": lambda: ac.grade(ac.dot([1], [2]), {"Ann": {"dot": 3}}).feedback("Ann", "gradescope"),
-    "check": lambda: json.dumps(ac.dot([1], [2]).check({"dot": 3}).to_dict()),
-    "right": lambda: json.dumps(ac.dot([1], [2]).check({"dot": 2}).to_dict()),
+    "the problems of a class": lambda: ac.quiz("dot", seed=1, roster=["Ann"]).files()["keys.json"],
+    "the report of a class": lambda: ac.grade(ac.dot([1], [2]), {"Ann": {"dot": 3}}).report("json"),
+    "a report for Gradescope": lambda: ac.grade(ac.dot([1], [2]), {"Ann": {"dot": 3}}).feedback("Ann", "gradescope"),
+    "the report of a sheet": lambda: json.dumps(ac.dot([1], [2]).check({"dot": 3}).to_dict()),
+    "the report of a sheet ": lambda: json.dumps(ac.dot([1], [2]).check({"dot": 2}).to_dict()),
 }
 
 
-@rows("made", OURS.values(), ids=OURS)
-def test_what_we_have_written_ourselves_is_no_sheet(made: Callable[[], str]) -> None:
-    with pytest.raises(InputError, match=r"^s\.json is .*, and no sheet$"):
+@rows(("what", "made"), OURS.items(), ids=OURS)
+def test_what_we_have_written_ourselves_is_no_sheet(what: str, made: Callable[[], str]) -> None:
+    with pytest.raises(InputError, match=rf"^s\.json is {what.strip()}, and no sheet$"):
         from_tree(json.loads(made()), "s.json")

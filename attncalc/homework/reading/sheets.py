@@ -336,13 +336,13 @@ _OURS = {
     "first_wrong": "the report of a sheet",
     "output_format": "a report for Gradescope",
 }
-"""What a document of ours is that is no sheet, by a name that only it has."""
+"""What a document of ours is that is no sheet, by a name that it has; a class' report has a first wrong step, too."""
 
 
 def _refuse_ours(tree: Mapping[str, Any], source: str) -> None:
-    for name in _OURS.keys() & tree.keys():
-        if not isinstance(tree[name], list) or _are_steps(tree[name]):
-            raise InputError(f"{source or 'the answer'} is {_OURS[name]}, and no sheet")
+    for name, what in _OURS.items():
+        if name in tree and (not isinstance(tree[name], list) or _are_steps(tree[name])):
+            raise InputError(f"{source or 'the answer'} is {what}, and no sheet")
 
 
 def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:
