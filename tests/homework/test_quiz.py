@@ -100,7 +100,6 @@ class TestEveryCalculation:
     def test_has_the_same_key_when_the_problem_is_read_again(self, name: str, tmp_path: Path) -> None:
         assert key_document(read_again(name, tmp_path)) == handed_out(name)["key.json"]
 
-    @pytest.mark.spread(40)
     @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
     def test_takes_a_blank_sheet_as_not_answered(self, name: str, sheet: str, tmp_path: Path) -> None:
         (tmp_path / sheet).write_text(handed_out(name)[sheet])

@@ -123,7 +123,8 @@ class TestTable:
     def test_fits_a_narrow_page_and_leaves_nothing_out(self, found: list[Graded]) -> None:
         narrow, wide = lines(found, 40), lines(found)
         assert max(map(len, narrow)) <= 40
-        assert "".join("".join(narrow).replace("|", "").split()) == "".join("".join(wide).replace("|", "").split())
+        narrow[0] = narrow[0].replace(" | ", " ")  # names of columns that stand below one another
+        assert "".join("".join(narrow).split()) == "".join("".join(wide).split())
 
 
 class TestJson:

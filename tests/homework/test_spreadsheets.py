@@ -84,7 +84,6 @@ BY_EXCEL = {
 }
 
 
-@pytest.mark.spread(3)
 @pytest.mark.parametrize("what", BY_EXCEL)
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
 def test_letters_are_read_as_excel_saves_them(run: Run, tmp_path: Path, what: str, encoding: str) -> None:
