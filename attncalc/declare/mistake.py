@@ -200,6 +200,11 @@ def replaced(whole: Node, part: Node, other: Node) -> Node:
     return changed
 
 
+def until_steps(node: Node) -> Sequence[Node]:
+    """Where a walk over an expression goes on: not behind the steps that it speaks of."""
+    return () if node.op == "step" else node.sources
+
+
 def flipped(x: Node) -> Node:
     """A square matrix transposed, its axes named as before."""
     return like(x.T, x)

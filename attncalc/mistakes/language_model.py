@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from attncalc.calculations.attention_options import DEFAULTS
-from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, inside, parts, replaced, wrong
+from attncalc.declare.mistake import (
+    Mistake,
+    NotThere,
+    Options,
+    Scope,
+    chosen,
+    inside,
+    parts,
+    replaced,
+    until_steps,
+    wrong,
+)
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import affine
 from attncalc.mistakes.embeddings import LEFT_OUT
@@ -86,7 +97,7 @@ def _from_hidden(s: Scope) -> Node:
 
 def _unnormed(s: Scope) -> Node:
     """What the final norm is of, in place of what comes of it."""
-    last = [node for node in (s.step, *walk(s.this, into=_inside)) if node.op == "step"]
+    last = [node for node in (s.step, *walk(s.this, into=until_steps)) if node.op == "step"]
     for norm in last:
         group, name = norm.key
         if name == "output" and group.rpartition("/")[2] == "final norm":
@@ -106,11 +117,6 @@ def _bare(at: str) -> Mistake:
     )
 
 
-def _inside(node: Node) -> Sequence[Node]:
-    """What an expression is made of, as far as the next steps."""
-    return () if node.op == "step" else node.sources
-
-
 def _learned_by_the_first(s: Scope) -> Node:
     """A layer's second norm with what its first one has learned."""
     number = s.step.args["group"][-1]
@@ -119,7 +125,7 @@ def _learned_by_the_first(s: Scope) -> Node:
         name = node.args["name"].replace(f"norm{number}/", "norm1/") if node.op == "input" else ""
         return s.known.get(("", name)) if name and name != node.args["name"] else None
 
-    own = {node: found for node in walk(s.this, into=_inside) if (found := other(node))}
+    own = {node: found for node in walk(s.this, into=until_steps) if (found := other(node))}
     if not own:
         raise NotThere("another gain")
     return rewrite([s.this], own.get)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, replaced, until_steps, wrong
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import absolute, sign, sqrt
 
@@ -92,13 +92,8 @@ def _lion(s: Scope, way: Callable[[Node], Node]) -> Node:
     if s.options["kind"] != "lion":
         raise NotThere("lion")
     moved = parts(s.this, "sub")[0] if s.options["weight_decay"] else s.this
-    (direction,) = [node for node in walk(moved, into=_within) if node.op == "sign"]
+    (direction,) = [node for node in walk(moved, into=until_steps) if node.op == "sign"]
     return replaced(s.this, direction, way(s.blend))
-
-
-def _within(node: Node) -> tuple[Node, ...]:
-    """A node's sources, of the step itself alone."""
-    return () if node.op == "step" else node.sources
 
 
 def _swapped_memories(given: Mapping[str, Any]) -> dict[str, float]:
@@ -123,7 +118,7 @@ def _of_three(s: Scope) -> Node:
 
 def _not_scaled(s: Scope) -> Node:
     """Muon's move without the root of rows over columns, which only a tall matrix has."""
-    (scaled,) = [node for node in walk(s.this, into=_within) if node.op == "mul" and node.sources[1] is s.tall]
+    (scaled,) = [node for node in walk(s.this, into=until_steps) if node.op == "mul" and node.sources[1] is s.tall]
     return replaced(s.this, scaled, s.tall)
 
 

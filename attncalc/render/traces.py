@@ -257,7 +257,7 @@ def _text(value: Any, digits: int | None) -> str:
 def leading(arithmetic: str, value: str) -> str:
     """The arithmetic that leads to a value; "" where it is that value: `0`, `−0`, `e^(-2)` to `e^(-2) ≈ 0.1353`."""
     number, written = (each.replace("-", "−") for each in (parted(value)[0], arithmetic))
-    return "" if written in (number, f"−{number}"[: 2 * (number == "0")]) else arithmetic
+    return "" if written == number or (written, number) == ("−0", "0") else arithmetic
 
 
 def taken_apart(arithmetic: str) -> tuple[list[str], str]:

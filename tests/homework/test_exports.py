@@ -23,7 +23,7 @@ import attncalc as ac
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.exports import BY_HAND, FIXED, LEFT_OVER
 from attncalc.homework.quiz.handouts import for_platforms
-from attncalc.homework.quiz.platforms import canvas, item, moodle, package
+from attncalc.homework.quiz.platforms import Question, canvas, item, moodle, package
 from attncalc.homework.quiz.worksheets import DECIMALS
 from attncalc.render.page import Heading, Page, Paragraph
 
@@ -220,7 +220,7 @@ def test_what_a_page_says_cannot_act_in_a_question() -> None:
     for text in ("{1:NUMERICAL:=1}", "]]>", "<script>", 'a "b" ~ # / \\ }'):
         said = page._replace(blocks=(*page.blocks, Paragraph(text)))
         assert cloze(moodle("x", said, {})) == []
-        assert of_canvas(canvas(said.title, said, {})) == []
+        assert of_canvas(canvas([Question(said.title, said, {})])) == []
         root = ElementTree.fromstring(item(said.title, said, {}))  # noqa: S314  (written by ourselves)
         body = root.find("q:itemBody", NS)
         assert body is not None

@@ -209,13 +209,11 @@ META = "http://canvas.instructure.com/xsd/cccv1p0"
 TEXT_ALONE, NUMERICAL = "text_only_question", "numerical_question"
 
 
-def canvas(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
-    """A quiz as Canvas imports it; its numerical questions have right answers alone, so mistakes are not in it."""
-    return _canvas([Question(name, page, found)])
+def canvas(questions: Sequence[Question]) -> bytes:
+    """A quiz as Canvas imports it; of several problems with a group for each pool, of which it draws a question.
 
-
-def _canvas(questions: Sequence[Question]) -> bytes:
-    """A quiz; of several problems with a group for each pool, of which Canvas draws a question."""
+    Its numerical questions have right answers alone, so mistakes are not in it.
+    """
     many = len(questions) > 1
     title, total, items = "attncalc" if many else questions[0].name, 0, []
     for number, (pool, own) in enumerate(pools(questions).items(), 1):
@@ -320,7 +318,7 @@ def _canvas_answers(gap: Gap) -> str:
 MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {
     "moodle": ("moodle.xml", _moodle),
     "qti": ("qti.zip", _qti),
-    "canvas": ("canvas.zip", _canvas),
+    "canvas": ("canvas.zip", canvas),
 }
 """Format → the file's name, and what makes it."""
 FORMATS = tuple(MAKERS)
