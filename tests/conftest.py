@@ -142,12 +142,12 @@ def clean() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def forks(tmp_path_factory: pytest.TempPathFactory, clean: dict[str, str]) -> Iterator[Forks | None]:
+def forks(clean: dict[str, str]) -> Iterator[Forks | None]:
     """The program loaded once, where a process can fork."""
     if not hasattr(os, "fork"):
         yield None
         return
-    started = Forks(tmp_path_factory.mktemp("forks"), clean)
+    started = Forks(clean)
     yield started
     started.end()
 
