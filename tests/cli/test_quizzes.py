@@ -62,6 +62,7 @@ def test_the_same_seed_writes_the_same_files(run: Run, quiz: Path) -> None:
     assert run(*again, "quiz").returncode == 0
 
 
+@pytest.mark.thorough
 def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
     done = run("quiz", "--key", "quiz/problem.json", "-o", "key.json")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -69,6 +70,7 @@ def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
     assert run("quiz", "--key", "quiz/problem.json").stdout == (quiz / "key.json").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
 @pytest.mark.parametrize("against", ["problem.json", "key.json"])
@@ -327,6 +329,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "fault"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path, words: tuple[str, ...], fault: str) -> None:
     done = run(*words)
@@ -363,6 +366,7 @@ def a_folder_in_the_way(folder: Path) -> None:
     (folder / "sheet.csv").mkdir(parents=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("before", [full, a_file, linked, a_folder_in_the_way])
 def test_all_files_are_written_or_none(run: Run, tmp_path: Path, before: object) -> None:
     assert callable(before)

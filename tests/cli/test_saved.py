@@ -78,6 +78,7 @@ NOTED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["table", "plain", "json", "csv", "markdown", "latex", "html"])
 @pytest.mark.parametrize(("word", "said"), NOTED.values(), ids=NOTED)
 def test_what_is_noted_of_an_operand_is_said_in_every_format(run: Run, form: str, word: str, said: str) -> None:

@@ -878,6 +878,7 @@ def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "hooked"),
     [

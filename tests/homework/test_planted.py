@@ -168,6 +168,7 @@ def test_is_named_where_it_begins_and_carried_on_from_there(name: str, count: in
                 assert mistake.id in (*first.mistakes, *first.also), first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "alias"), [(n, m) for n, m in ALL if m.alias_of], ids=[m.id for _, m in ALL if m.alias_of]
 )

@@ -234,6 +234,7 @@ def test_the_command_in_a_pipe(run: Run) -> None:
     assert run("practice", "nothing-such").returncode == 2
 
 
+@pytest.mark.thorough
 def test_decimal_commas_are_written_and_read(run: Run, tmp_path: Path) -> None:
     words = ("practice", "softmax", "--seed", "1", "--print-decimal", ",", "--save", "kept.jsonl", "--no-why")
     done = run(*words, input="0,5 0 1,5\nnext\nhint\nhint\nhint\n", cwd=tmp_path)

@@ -136,6 +136,7 @@ def test_a_part_that_is_shown_alone_tells_its_reasons() -> None:
     assert [step.why for step in trace.steps if step.group == "token 2" and step.why not in page] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_two_parts_have_one_name(name: str) -> None:
@@ -311,6 +312,7 @@ def shortened(steps: int, *, keep_all: bool = False) -> Trace:
     return solve(problem._replace(options={**problem.options, "steps": steps, "flow": True}), keep_all=keep_all)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("steps", "said"),
     [(11, ""), (12, "iteration 6 is left out"), (13, "iterations 6 to 7 are left out"), (50, "iterations 6 to 44")],
