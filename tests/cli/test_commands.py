@@ -59,7 +59,7 @@ for name in TABLE:
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_nothing_is_lost_where_python_drops_docstrings_and_assertions() -> None:
     pages = {
         level: subprocess.run(

@@ -292,7 +292,7 @@ def wait_for_workers(process: subprocess.Popen[Any], count: int) -> list[int]:
 SENT = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @linux
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ EVERYWHERE = [
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_system_that_lacks_what_posix_has_gives_the_same(tmp_path: Path, run: Run) -> None:
     places = [tmp_path / "here", tmp_path / "elsewhere"]
     for place in places:

@@ -96,7 +96,7 @@ def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     assert " without answers, where answers are wanted\nhint: answers stand under" in done.stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("form", PAGES)
 def test_a_worksheet_has_every_format_of_pages(run: Run, quiz: Path, form: str) -> None:
@@ -261,7 +261,7 @@ def test_a_quiz_takes_what_its_calculation_takes(
     assert run("check", "quiz/key.json", "quiz/problem.json").returncode == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_worksheet_tells_what_it_is_to_tell(run: Run, tmp_path: Path) -> None:
     told = {}
     for words in ("", "--formulas names", "--formulas none", "--formulas none --reasons", "--no-reasons"):

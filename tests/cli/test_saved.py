@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.spread(9)
-@pytest.mark.thorough
+@pytest.mark.release
 @rows(("name", "way"), [(name, way) for name in NAMES for way in WAYS], by=lambda name, way: name)
 def test_run_gives_what_was_saved(run: Run, name: str, way: str, samples: Path) -> None:
     words = [name] if way == "letters" else [name, f"{samples / name}.json"]

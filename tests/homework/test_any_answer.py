@@ -53,7 +53,7 @@ def numbers(trace: Trace) -> dict[str, Array]:
     return {name: v.astype(float) for name, v in named.items() if v.dtype.kind in "fiu" and np.isfinite(v).all()}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @rows(("name", "manner"), EVERY, by=lambda name, manner: name, thorough=later)
 def test_every_answer_has_a_verdict(name: str, manner: str) -> None:
@@ -110,6 +110,7 @@ NEVER = {
 """Calculations without a problem of such operands, and why; the tests above judge their samples."""
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_so_it_has_where_all_axes_are_short(name: str) -> None:

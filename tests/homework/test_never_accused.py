@@ -201,7 +201,7 @@ def not_accused(marker: Marker, value: Array, decimals: int) -> list[str]:
     return [verdict]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.draws
 @every_kind
 def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
@@ -281,7 +281,7 @@ def shares(random: Random, like: Array) -> Array:
     return np.asarray(random.dirichlet(np.ones(like.shape[-1]), size=like.shape[:-1]))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.draws
 @pytest.mark.parametrize("nonsense", [noise, nearby, shares])

@@ -115,7 +115,7 @@ def test_as_which_type_a_dump_is_judged_is_said_of_what_nothing_explains_too() -
     assert "judged as bfloat16" in (found.hint or "")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_wrong_kernel_is_wrong_in_a_narrow_type_and_named(name: str) -> None:
     named, number = 0, 0

@@ -61,7 +61,7 @@ def signs(value: Any) -> list[float]:
     "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN]
 )
 class TestVariants:
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_there_are_enough(self, name: str) -> None:
         assert len(made(name)) == CLASS
 
@@ -93,7 +93,7 @@ class TestVariants:
             assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.thorough] * (seed > 0)) for seed in range(10)])
 def test_scores_of_a_softmax_differ(seed: int) -> None:
     """Equal ones have equal shares, so that half of the work is to write a number again."""

@@ -444,7 +444,7 @@ def test_a_gradient_that_is_handed_on_is_drawn_as_any_other() -> None:
     assert [formula for formula in formulas if not formula.startswith("<math")] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("tried", ONE_OF_EACH)
 def test_below_a_sum_stands_what_it_runs_over(tried: Tried) -> None:
     """No `Σ_n` nor `h_0` is left as it is typed in the line of sizes, and no legend ends within its last words."""

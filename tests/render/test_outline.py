@@ -76,6 +76,7 @@ def test_no_line_of_a_narrow_page_begins_with_what_belongs_to_the_line_above(nam
         assert re.findall(r"^ *[\])²ᵀ,;].*", page, re.MULTILINE) == []
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @of_every_sample
 def test_no_formula_says_that_a_thing_is_itself(name: str, backward: bool) -> None:
