@@ -88,31 +88,46 @@ def serve(where: str) -> None:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
+    ended, ends = socket.socketpair()
+    ends.setblocking(False)
+    signal.set_wakeup_fd(ends.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    called: dict[int, socket.socket] = {}
     with socket.socket(socket.AF_UNIX) as here:
         here.bind(where)
         here.listen()
         sys.stdout.write("it listens\n")
         sys.stdout.flush()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who answer
-        while sys.stdin not in select.select([here, sys.stdin], [], [])[0]:
-            there, _ = here.accept()
-            if os.fork() == 0:
-                answer(there)
-            there.close()
+        while sys.stdin not in (ready := select.select([here, ended, sys.stdin], [], [])[0]):
+            if here in ready:
+                there, _ = here.accept()
+                called[begun(there)] = there
+            if ended in ready:
+                ended.recv(1024)
+                tell_ended(called)
 
 
-def answer(there: socket.socket) -> NoReturn:
-    """Carry out a call in a fork, and tell its exit status."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def begun(there: socket.socket) -> int:
+    """The process that carries out what is asked for."""
     _, streams, _, _ = socket.recv_fds(there, 1, 3)
     with there.makefile("rb") as asked:
         words, environment, cwd = marshal.loads(asked.read())  # noqa: S302  (of ourselves)
     child = os.fork()
     if child == 0:
         carry_out(words, environment, cwd, streams)
-    _, status = os.waitpid(child, 0)
-    there.sendall(str(os.waitstatus_to_exitcode(status)).encode())
-    os._exit(0)
+    for stream in streams:
+        os.close(stream)
+    return child
+
+
+def tell_ended(called: dict[int, socket.socket]) -> None:
+    """Tell the exit statuses of the processes that have ended."""
+    while called:
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if child == 0:
+            return
+        with called.pop(child) as there:
+            there.sendall(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def carry_out(words: list[str], environment: dict[str, str], cwd: str, streams: Sequence[int]) -> NoReturn:
@@ -121,6 +136,8 @@ def carry_out(words: list[str], environment: dict[str, str], cwd: str, streams: 
 
     from attncalc.__main__ import run
 
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     os.environ.clear()
     os.environ.update(environment)
