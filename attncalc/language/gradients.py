@@ -282,10 +282,11 @@ def gradients(
         parts = contributions.pop(node)
         gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            why, edges = (_told(reasons[node]), _edges(reasons[node])) if told else ("", ())
+            ways, why = _told(reasons[node]) if told else ("", "")
+            edges = _edges(reasons[node]) if told else ()
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
             gradient = _by_name(spread(gradient, front + node.axes), alike)
-            gradient = gradient_step(node, gradient, why, of, word, also, edges=edges)
+            gradient = gradient_step(node, gradient, why, of, word, also, ways=ways, edges=edges)
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -323,6 +324,7 @@ def gradient_step(
     loss: str = "L",
     word: str = "grad",
     also: str = "",
+    ways: str = "",
     edges: tuple[tuple[str, str], ...] = (),
 ) -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
@@ -334,7 +336,8 @@ def gradient_step(
         value,
         name=f"{word}_{name}{also}",
         group=within,
-        why=why,
+        why="; ".join(filter(None, (ways, why))),
+        ways=ways,
         symbol=gradient_symbol(of, loss),
         shown=True,
         of=name,
@@ -415,17 +418,17 @@ MOST_RULES = 2  # that are told one after the other where a gradient came on sev
 LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix products, say the same twice
 
 
-def _told(reasons: Sequence[Reason]) -> str:
-    """Why a gradient is what it is, in one sentence: where several steps were made from a value, that comes first."""
+def _told(reasons: Sequence[Reason]) -> tuple[str, str]:
+    """On which ways a gradient came back, where there are several, and by which rules."""
     rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
-    if len(ways) > 1:
-        groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
-        several = [*dict.fromkeys(names)]
-        where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
-        are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
-        rules = [f"what comes back from {where} is added up", *(rules if are_few else ())]
-    return "; ".join(rules)
+    if len(ways) < 2:
+        return "", "; ".join(rules)
+    groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
+    several = [*dict.fromkeys(names)]
+    where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
+    are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
+    return f"what comes back from {where} is added up", "; ".join(rules if are_few else ())
 
 
 def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:

@@ -425,9 +425,7 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
         yield from loaded("render.outline:where")(trace, view)
     above = [] if view.show else list(_dependencies(trace))
     yield from above
-    steps, result = _divided(trace, view)
-    if len(above) > 1:
-        steps, result = ([(name, _without_rules(part)) for name, part in parts] for parts in (steps, result))
+    steps, result = _divided(trace, view, solver.ways(trace) if len(above) > 1 else {})
     yield Part("steps", Heading("Steps"), tuple(_with_gaps(_groups(steps, told_apart=True), trace)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
@@ -488,18 +486,6 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
 
 
-_SEVERAL = re.compile(r"^(what comes back from (?!there).* is added up); .*")
-
-
-def _without_rules(step: Part) -> Part:
-    """A step without the rules by which its gradient comes back on several ways, where they stand above."""
-    told = [
-        block._replace(text=_SEVERAL.sub(r"\1", block.text)) if isinstance(block, Paragraph) else block
-        for block in step.blocks
-    ]
-    return step._replace(blocks=tuple(told))
-
-
 LOSS = "L"
 
 
@@ -531,7 +517,7 @@ def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[
     """Some steps, each with its part; what stands beside the others has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
     followed: dict[str, int] = {}
-    return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
+    return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, followed, step.why)) for step in steps)
 
 
 def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[Part]:
@@ -559,10 +545,13 @@ def _with_gaps(groups: Iterable[Part], trace: Trace) -> Iterator[Block]:
         before = turn
 
 
-def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
+def _divided(
+    trace: Trace, view: View, ways: Mapping[str, str]
+) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
     """The steps up to the result, and the result with the outputs, each with its group.
 
-    Where a step that is no output follows the result, all steps stand in the first part, and the result again.
+    Where a step that is no output follows the result, all steps stand in the first part, and the result again. The
+    reason of a step among `ways` is those alone, as the rules stand above.
     """
     outputs = {output.key: output for output in trace.outputs}
     result = trace.outputs[0]
@@ -572,7 +561,7 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     known |= {(name, True): step for name, step in operand_steps(trace).items()}
 
     def made(step: Step, number: int | None) -> tuple[str, Part]:
-        part = _step(step, number, trace, view, followed)
+        part = _step(step, number, trace, view, followed, ways.get(step.key, step.why))
         shown = part.one(Table)
         factors = tuple(_factors(step, trace, view, known))
         blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
@@ -589,13 +578,13 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     return middle, last + [made(step, None) for step in beside(trace, view)]
 
 
-def _step(step: Step, number: int | None, trace: Trace, view: View, followed: dict[str, int]) -> Part:
+def _step(step: Step, number: int | None, trace: Trace, view: View, followed: dict[str, int], why: str) -> Part:
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
     how = formula(step)
     if how.text == how.symbol:  # what is passed on from part to part: ∂L/∂output = ∂L/∂output
         how = how._replace(text="", latex="")
     blocks: list[Block] = [how]
-    blocks += [Paragraph(step.why, "why")] if step.why else []
+    blocks += [Paragraph(why, "why")] if why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
     if words := ranked(trace, step, view):

@@ -571,6 +571,12 @@ def edges(trace: Trace) -> list[tuple[str, str, str]]:
     ]
 
 
+def ways(trace: Trace) -> dict[str, str]:
+    """Of the steps whose gradient comes back on several ways, by their keys, on which."""
+    graph = behind(trace)
+    return {node.path: node.args["ways"] for node in graph.named if node.args.get("ways")} if graph else {}
+
+
 def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
     """The entries of steps and operands that one entry was made from."""
     graph = behind(trace)
