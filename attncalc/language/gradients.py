@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, groupby
-from operator import itemgetter, sub
+from operator import gt, itemgetter, sub
 
 from attncalc.common.errors import NoGradient, both
 from attncalc.common.system import NamedTuple
-from attncalc.language.axes import Axes
+from attncalc.language.axes import Axes, find
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
-from attncalc.language.ops.basics import HERE, called, same_along
+from attncalc.language.ops.basics import HERE, called, concat, same_along
+from attncalc.language.ops.parts import zeros
 from attncalc.language.primitive import symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
@@ -280,9 +281,10 @@ def gradients(
         if node not in needed or node not in contributions:
             continue
         parts = contributions.pop(node)
-        gradient = _added(parts, front + node.axes)
+        apart = _side_by_side(parts)
+        gradient = apart or _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            ways, why = _told(reasons[node]) if told else ("", "")
+            ways, why = _told(reasons[node], apart is not None) if told else ("", "")
             edges = _edges(reasons[node]) if told else ()
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
             gradient = _by_name(spread(gradient, front + node.axes), alike)
@@ -372,6 +374,33 @@ def _comparable(a: Node, b: Node) -> bool:
     return ours <= theirs or theirs <= ours
 
 
+def _side_by_side(parts: Sequence[Node]) -> Node | None:
+    """Contributions each of which has places of its own, and is 0 elsewhere, one behind the other; None of others."""
+    found = [_placed(part) for part in parts if part.op == "concat"]
+    first = parts[0]
+    if len(parts) < 2 or len(found) < len(parts) or any(part.names != first.names for part in parts):
+        return None
+    over, size = first.args["over"], find(first.axes, first.args["over"]).size
+    pieces = sorted((piece for piece in found if piece), key=itemgetter(1))
+    ends = [0, *(start + find(piece.axes, over).size for _, start, piece in pieces)]
+    starts = [*(start for _, start, _ in pieces), size]
+    if len(pieces) < len(parts) or any(over != along for along, *_ in pieces) or any(map(gt, ends, starts)):
+        return None
+    gaps = [zeros(first, over, end, start) for end, start in zip(ends, starts, strict=True)]
+    laid = [gaps[0], *(part for (*_, piece), gap in zip(pieces, gaps[1:], strict=True) for part in (piece, gap))]
+    return concat([part for part in laid if part is not None], over)
+
+
+def _placed(part: Node) -> tuple[str, int, Node] | None:
+    """Of what is 0 but for some places along an axis the axis, the first of them, and what stands there."""
+    over, start, found = part.args["over"], 0, list[tuple[str, int, Node]]()
+    for piece in part.sources:
+        if not (piece.op == "spread" and _number(piece) == 0):
+            found.append((over, start, piece))
+        start += find(piece.axes, over).size
+    return found[0] if len(found) == 1 else None
+
+
 def _added(parts: Sequence[Node], axes: Axes) -> Node:
     """The sum of the contributions; they are spread over the node's axes where they lack different ones.
 
@@ -418,8 +447,8 @@ MOST_RULES = 2  # that are told one after the other where a gradient came on sev
 LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix products, say the same twice
 
 
-def _told(reasons: Sequence[Reason]) -> tuple[str, str]:
-    """On which ways a gradient came back, where there are several, and by which rules."""
+def _told(reasons: Sequence[Reason], apart: bool) -> tuple[str, str]:
+    """On which ways a gradient came back, and by which rules; `apart`, each to its own places."""
     rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
     if len(ways) < 2:
@@ -428,7 +457,8 @@ def _told(reasons: Sequence[Reason]) -> tuple[str, str]:
     several = [*dict.fromkeys(names)]
     where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
     are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
-    return f"what comes back from {where} is added up", "; ".join(rules if are_few else ())
+    how = "goes to the places that it was made from" if apart else "is added up"
+    return f"what comes back from {where} {how}", "; ".join(rules if are_few else ())
 
 
 def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:

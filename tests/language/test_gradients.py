@@ -20,6 +20,7 @@ from attncalc.language.ops import (
     keep_where,
     mean,
     outer,
+    part_of,
     peak,
     ranking,
     sin,
@@ -161,6 +162,25 @@ def test_a_step_that_only_passes_on_another_is_not_spoken_of_instead() -> None:
     root = step("root", sqrt(X), "why")
     found = gradients(step("result", root, "why"), given("g", (N, D)), [X])
     assert formula(found[X].sources[0]) == "∂L/∂root / (2·root)"
+
+
+@pytest.mark.parametrize(
+    ("places", "written", "because"),
+    [
+        ([(1, 3), (0, 1)], "[∂L/∂part1; ∂L/∂part0]", "goes to the places that it was made from"),
+        ([(2, 3), (0, 1)], "[∂L/∂part1; 0 for n=1; ∂L/∂part0]", "goes to the places that it was made from"),
+        ([(1, 3), (1, 2)], "[0 for n=0; ∂L/∂part1; 0 for n=2] + [0 for n=0; ∂L/∂part0]", "is added up"),
+    ],
+)
+def test_what_comes_back_to_different_places_stands_side_by_side(
+    places: list[tuple[int, int]], written: str, because: str
+) -> None:
+    with building():
+        parts = [step(f"part{i}", part_of(X, "n", *where), "a part") for i, where in enumerate(places)]
+        result = step("result", total(total(parts[0], "n")) * total(total(parts[1], "n")), "a number")
+    gradient = gradients(result, given("g", ()), [X])[X]
+    assert formula(gradient) == written
+    assert f"what comes back from part1 and part0 {because}" in gradient.args["why"]
 
 
 def test_a_gradient_step_knows_what_it_is_of() -> None:
