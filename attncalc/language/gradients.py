@@ -15,7 +15,8 @@ from attncalc.language.axes import Axes, find
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
 from attncalc.language.ops.basics import HERE, called, concat, same_along
-from attncalc.language.ops.parts import zeros
+from attncalc.language.ops.lookups import stack
+from attncalc.language.ops.parts import listed, zeros
 from attncalc.language.primitive import symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
@@ -376,12 +377,34 @@ def _comparable(a: Node, b: Node) -> bool:
 
 def _side_by_side(parts: Sequence[Node]) -> Node | None:
     """Contributions each of which has places of its own, and is 0 elsewhere, one behind the other; None of others."""
-    found = [_placed(part) for part in parts if part.op == "concat"]
     first = parts[0]
-    if len(parts) < 2 or len(found) < len(parts) or any(part.names != first.names for part in parts):
+    if len(parts) < 2 or any(part.op != first.op or part.axes != first.axes for part in parts):
         return None
+    return {"concat": _pieces, "where": _rows}.get(first.op, lambda _: None)(parts)
+
+
+def _rows(parts: Sequence[Node]) -> Node | None:
+    """Rows, or numbers, that came back from each place along one of the last two axes."""
+    rows: dict[tuple[str, Fraction | None], Node] = {}
+    axes = parts[0].axes
+    for part in parts:
+        here, row, nothing = part.sources
+        if here.op != "equal" or here.sources[0].op != "index" or row.op != "spread" or _number(nothing) != 0:
+            return None
+        rows[here.sources[0].args["along"].name, _number(here.sources[1])] = row.sources[0]
+    for lay, along in zip((listed, stack), reversed(axes), strict=False):
+        laid = [rows[along.name, Fraction(i)] for i in range(along.size) if (along.name, Fraction(i)) in rows]
+        rest = tuple(axis for axis in axes if axis is not along)
+        if len(laid) == along.size == len(parts) and all(row.axes == rest for row in laid):
+            return lay(laid, along.name)
+    return None
+
+
+def _pieces(parts: Sequence[Node]) -> Node | None:
+    """Pieces along an axis, none of which stands where another one does."""
+    first, found = parts[0], [piece for piece in map(_placed, parts) if piece]
     over, size = first.args["over"], find(first.axes, first.args["over"]).size
-    pieces = sorted((piece for piece in found if piece), key=itemgetter(1))
+    pieces = sorted(found, key=itemgetter(1))
     ends = [0, *(start + find(piece.axes, over).size for _, start, piece in pieces)]
     starts = [*(start for _, start, _ in pieces), size]
     if len(pieces) < len(parts) or any(over != along for along, *_ in pieces) or any(map(gt, ends, starts)):
