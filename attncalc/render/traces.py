@@ -591,10 +591,10 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     if how.text == how.symbol:  # what is passed on from part to part: ∂L/∂output = ∂L/∂output
         how = how._replace(text="", latex="")
     blocks: list[Block] = [how]
-    blocks += [Paragraph(why, "why")] if why else []
     where = [words for words in map(" = ".join, solver.unshown(trace, step)) if words not in above.told]
     above.told.update(where)
-    blocks += [Paragraph(f"where {'; '.join(where)}", "about")] if where else []
+    blocks += [Paragraph(f"where {'; '.join(where)}", "where")] if where else []
+    blocks += [Paragraph(why, "why")] if why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
     if words := ranked(trace, step, view):
