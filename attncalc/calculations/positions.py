@@ -76,21 +76,20 @@ def powers_of(base: Node, pairs: Axis, width: Node) -> Node:
     return base ** -(2 * index(pairs.name, (pairs,), "i") / width)
 
 
-def frequencies_of(rotation: Rotation, pairs: Axis, length: int | None, named: Named = step) -> Node:
-    """The frequency of every pair, after scaling; `length` is that of the text, where it is known."""
+def frequencies_of(rotation: Rotation, pairs: Axis, of: Axis, length: int | None, named: Named = step) -> Node:
+    """The frequency of every pair `of` a width, after scaling; `length` is that of the text, where it is known."""
     _check(rotation)
-    width = _width(rotation, pairs)
+    width = named_size(of.name if rotation.dims is None else "dims", 2 * pairs.size)
     plain = powers_of(as_node(rotation.base), pairs, width)
-    value = _scaled(rotation, plain, pairs, length, named)
+    value = _scaled(rotation, plain, pairs, width, length, named)
     return named("frequencies", value, "the first pair rotates fastest; each pair has its own frequency")
 
 
-def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, named: Named) -> Node:
+def _scaled(rotation: Rotation, plain: Node, pairs: Axis, width: Node, length: int | None, named: Named) -> Node:
     """The frequencies as the scaling has them, as in Hugging Face transformers' modeling_rope_utils."""
     base, factor, scaling = as_node(rotation.base), rotation.factor, rotation.scaling
     if scaling == "none":
         return plain
-    width = _width(rotation, pairs)
     if scaling == "longrope":
         return plain / _divisors(rotation, pairs, length)
     if scaling == "dynamic":
@@ -114,11 +113,6 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, na
         "the share kept of each frequency: fast pairs stay as they are, slow ones are stretched",
     )
     return unscaled * kept + unscaled / factor_ * (1 - kept)
-
-
-def _width(rotation: Rotation, pairs: Axis) -> Node:
-    """How many dimensions are rotated: d, or the first `dims` of them."""
-    return named_size("d" if rotation.dims is None else "dims", 2 * pairs.size)
 
 
 def _exponent(d: Node) -> Node:
@@ -253,7 +247,7 @@ def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
     """The steps `q_rotated` and `k_rotated` of an attention."""
     positions, theirs, rotation = turning.positions, turning.key_positions, turning.rotation
     n, m = Q.axes[-2], K.axes[-2]
-    i, j = index(n.name, (n,), "i"), index(m.name, (m,), "j")
+    i, j = index(n.name, (n,), "p"), index(m.name, (m,), "p")
     if turning.at_end and n.size != m.size:
         i = i + (m.size - n.size)
     if positions is not None and theirs is None:
@@ -268,7 +262,7 @@ def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
     pairs = Axis("pair", rotated_dims(Q, rotation) // 2)
     length = max(n.size, m.size) if positions is None and theirs is None else None
     try:
-        frequencies = frequencies_of(rotation, pairs, length, output)
+        frequencies = frequencies_of(rotation, pairs, Q.axes[-1], length, output)
         q, k = (_turned_by_place(X, frequencies, where, rotation) for X, where in ((Q, i), (K, j)))
     except OptionError as error:
         raise OptionError(error.message.replace("--", "--rope-"), hint=error.hint.replace("--", "--rope-")) from None
@@ -332,7 +326,7 @@ def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
 def sinusoidal_encoding(axes: Axes, layout: str = "interleaved") -> Node:
     """The sinusoidal encoding as a part of another calculation, without steps of its own."""
     places, width = axes
-    frequencies = powers_of(as_node(10000), Axis("pair", (width.size + 1) // 2), named_size("d", width.size))
+    frequencies = powers_of(as_node(10000), Axis("pair", (width.size + 1) // 2), named_size(width.name, width.size))
     return woven(outer(index(places.name, (places,), "p"), frequencies), width, layout)
 
 

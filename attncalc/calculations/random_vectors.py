@@ -108,7 +108,7 @@ def scaling(
             keys = sigma * random_normal((trial, m, width), seed, size, 1)
             scores = output("scores", total(query * keys))
             average = output("average", over_all(mean, scores))
-            variances.append(over_all(mean, (scores - average) ** 2))
+            variances.append(over_all(mean, output("squares", (scores - average) ** 2)))
             unscaled.append(mean(output("largest", peak(softmax(scores)))))
             scaled.append(mean(output("largest_scaled", peak(softmax(scores / sqrt(query.size("d_k")))))))
     sizes = Axis("dk", len(dk))

@@ -90,7 +90,7 @@ def rope(
     place = X.axes[-2]
     pairs = Axis("pair", rotated_dims(X, rotation) // 2)
     length = place.size if positions is None else None
-    frequencies = frequencies_of(rotation, pairs, length)
+    frequencies = frequencies_of(rotation, pairs, X.axes[-1], length)
     strength = attention_factor(rotation)
     if strength is not None:
         note("cosines and sines carry the attention factor: lengths change by it, and scores by its square")

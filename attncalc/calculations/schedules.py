@@ -112,10 +112,10 @@ def schedule(
         down = f" and --decay {last}" if last else ""
         raise OptionError(f"--warmup {warm}{down} leave{'' if last else 's'} no steps of {steps} to come down in")
     label("step", [str(s) for s in shown])
-    s = constants(shown, Axis("step", len(shown)), "s")
+    s = constants(shown, Axis("step", len(shown)), "step")
     rate = _noam(s, d_model, warm) if kind == "noam" else _climbed(kind, s, warm, steps or 0, (last, decay_kind))
     whys = {
-        "noam": "a straight rise, then 1/√s: the smaller of the two counts, and they meet at the end of the warm-up",
+        "noam": "a straight rise, then 1/√step: the smaller of the two counts, and they meet at the end of the warm-up",
         "cosine": "down along half a cosine wave: slowly at first, and slowly at the end",
         "linear": "down in a straight line, to 0 at the last step",
         "constant": "the same rate to the end",

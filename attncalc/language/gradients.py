@@ -7,14 +7,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, groupby
-from operator import itemgetter, sub
+from operator import gt, itemgetter, sub
 
 from attncalc.common.errors import NoGradient, both
 from attncalc.common.system import NamedTuple
-from attncalc.language.axes import Axes
+from attncalc.language.axes import Axes, find
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
-from attncalc.language.ops.basics import HERE, called, same_along
+from attncalc.language.ops.basics import HERE, called, concat, same_along
+from attncalc.language.ops.lookups import stack
+from attncalc.language.ops.parts import listed, zeros
 from attncalc.language.primitive import symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
@@ -280,12 +282,14 @@ def gradients(
         if node not in needed or node not in contributions:
             continue
         parts = contributions.pop(node)
-        gradient = _added(parts, front + node.axes)
+        apart = _side_by_side(parts)
+        gradient = apart or _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            why, edges = (_told(reasons[node]), _edges(reasons[node])) if told else ("", ())
+            ways, why = _told(reasons[node], apart is not None) if told else ("", "")
+            edges = _edges(reasons[node]) if told else ()
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
             gradient = _by_name(spread(gradient, front + node.axes), alike)
-            gradient = gradient_step(node, gradient, why, of, word, also, edges=edges)
+            gradient = gradient_step(node, gradient, why, of, word, also, ways=ways, edges=edges)
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -323,6 +327,7 @@ def gradient_step(
     loss: str = "L",
     word: str = "grad",
     also: str = "",
+    ways: str = "",
     edges: tuple[tuple[str, str], ...] = (),
 ) -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
@@ -334,7 +339,8 @@ def gradient_step(
         value,
         name=f"{word}_{name}{also}",
         group=within,
-        why=why,
+        why="; ".join(filter(None, (ways, why))),
+        ways=ways,
         symbol=gradient_symbol(of, loss),
         shown=True,
         of=name,
@@ -367,6 +373,55 @@ def _comparable(a: Node, b: Node) -> bool:
         return True
     ours, theirs = {*a.names}, {*b.names}
     return ours <= theirs or theirs <= ours
+
+
+def _side_by_side(parts: Sequence[Node]) -> Node | None:
+    """Contributions each of which has places of its own, and is 0 elsewhere, one behind the other; None of others."""
+    first = parts[0]
+    if len(parts) < 2 or any(part.op != first.op or part.axes != first.axes for part in parts):
+        return None
+    return {"concat": _pieces, "where": _rows}.get(first.op, lambda _: None)(parts)
+
+
+def _rows(parts: Sequence[Node]) -> Node | None:
+    """Rows, or numbers, that came back from each place along one of the last two axes."""
+    rows: dict[tuple[str, Fraction | None], Node] = {}
+    axes = parts[0].axes
+    for part in parts:
+        here, row, nothing = part.sources
+        if here.op != "equal" or here.sources[0].op != "index" or row.op != "spread" or _number(nothing) != 0:
+            return None
+        rows[here.sources[0].args["along"].name, _number(here.sources[1])] = row.sources[0]
+    for lay, along in zip((listed, stack), reversed(axes), strict=False):
+        laid = [rows[along.name, Fraction(i)] for i in range(along.size) if (along.name, Fraction(i)) in rows]
+        rest = tuple(axis for axis in axes if axis is not along)
+        if len(laid) == along.size == len(parts) and all(row.axes == rest for row in laid):
+            return lay(laid, along.name)
+    return None
+
+
+def _pieces(parts: Sequence[Node]) -> Node | None:
+    """Pieces along an axis, none of which stands where another one does."""
+    first, found = parts[0], [piece for piece in map(_placed, parts) if piece]
+    over, size = first.args["over"], find(first.axes, first.args["over"]).size
+    pieces = sorted(found, key=itemgetter(1))
+    ends = [0, *(start + find(piece.axes, over).size for _, start, piece in pieces)]
+    starts = [*(start for _, start, _ in pieces), size]
+    if len(pieces) < len(parts) or any(over != along for along, *_ in pieces) or any(map(gt, ends, starts)):
+        return None
+    gaps = [zeros(first, over, end, start) for end, start in zip(ends, starts, strict=True)]
+    laid = [gaps[0], *(part for (*_, piece), gap in zip(pieces, gaps[1:], strict=True) for part in (piece, gap))]
+    return concat([part for part in laid if part is not None], over)
+
+
+def _placed(part: Node) -> tuple[str, int, Node] | None:
+    """Of what is 0 but for some places along an axis the axis, the first of them, and what stands there."""
+    over, start, found = part.args["over"], 0, list[tuple[str, int, Node]]()
+    for piece in part.sources:
+        if not (piece.op == "spread" and _number(piece) == 0):
+            found.append((over, start, piece))
+        start += find(piece.axes, over).size
+    return found[0] if len(found) == 1 else None
 
 
 def _added(parts: Sequence[Node], axes: Axes) -> Node:
@@ -415,17 +470,18 @@ MOST_RULES = 2  # that are told one after the other where a gradient came on sev
 LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix products, say the same twice
 
 
-def _told(reasons: Sequence[Reason]) -> str:
-    """Why a gradient is what it is, in one sentence: where several steps were made from a value, that comes first."""
+def _told(reasons: Sequence[Reason], apart: bool) -> tuple[str, str]:
+    """On which ways a gradient came back, and by which rules; `apart`, each to its own places."""
     rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
-    if len(ways) > 1:
-        groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
-        several = [*dict.fromkeys(names)]
-        where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
-        are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
-        rules = [f"what comes back from {where} is added up", *(rules if are_few else ())]
-    return "; ".join(rules)
+    if len(ways) < 2:
+        return "", "; ".join(rules)
+    groups, _, names = zip(*(way.rpartition("/") for way in ways), strict=True)
+    several = [*dict.fromkeys(names)]
+    where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
+    are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
+    how = "goes to the places that it was made from" if apart else "is added up"
+    return f"what comes back from {where} {how}", "; ".join(rules if are_few else ())
 
 
 def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:

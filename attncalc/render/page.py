@@ -43,7 +43,9 @@ class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
-    kind: str = ""  # "why", "about", "remark", "code", "sound", "wrong" or "onward": what it is to its surroundings
+    kind: str = (
+        ""  # "where", "why", "about", "remark", "code", "sound", "wrong" or "onward": what it is to its surroundings
+    )
 
 
 class Note(NamedTuple):

@@ -203,7 +203,7 @@ class Drawn:
         drawn += [[Indented(Chain(self.text(f"← {common}"), hang=4), 2)]] if common else []
         drawn += [list(self.operand(table, "")) for table in together]
         if chosen := ", ".join(note.text for note in part.all(Note)):
-            drawn.append([Indented(self.text(chosen), 4, first=2)])
+            drawn.append([Indented(_Whole(self.text(chosen)), 4, first=2)])
         for at, lines in enumerate(drawn):
             yield from [Text()] if at and len(drawn[at - 1]) > 1 else []  # below a grid
             yield from lines
@@ -284,6 +284,8 @@ class Drawn:
         """What stands below a step's line."""
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
+        where = [block.text for block in part.all(Paragraph) if block.kind == "where"]
+        yield from (Chain(self.text(words), is_formula=True) for words in where)
         if part.heading.key not in self.known:
             yield from (self.text(block.text, REASON) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:
@@ -408,7 +410,8 @@ class Drawn:
         else:
             mark = Text(self.view.spell(point.mark))
             below = 2 + (mark.cell_len or (4 if not bold else 2))
-            chained = point.latex or bold  # a formula, or a name with its choices: broken at its signs
+            chained = point.latex or bold or "→" in point.text  # or a name with its choices: broken at its signs
+            text.plain = re.sub(r"(?<![→>]) (?!→|->)", GLUE, text.plain) if "→" in point.text else text.plain
             chain = Chain(mark + text, hang=below - 2, is_formula=bool(point.latex))
             yield Indented(chain, 2) if chained else Indented(mark + text, below, 2)
             if words:
@@ -496,7 +499,7 @@ DRAWN: dict[type, Callable[[Drawn, Any], Iterator[RenderableType]]] = {
 KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, Rich breaks lines at all
 
 
-TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+"
+TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
 
 
 def _bare(name: str) -> str:
@@ -517,7 +520,7 @@ def _known(page: Page) -> Iterator[str]:
 
 
 class _Whole:
-    """Running text in which what one types stays together, `--cell all`, and a step's group, `layer 0/weights`."""
+    """Running text in which what one types stays together, `--cell all`, a step's group, and `lr = 0.1`."""
 
     def __init__(self, words: Text) -> None:
         self.words = words
@@ -565,7 +568,7 @@ THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
 LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
 TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
-WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|[\S{GLUE}])+\s*|\s+"  # a Σ keeps its sum
+WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
 FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number
 TIMES = r"(?<=\S)[·×]"
 BARRED = r"(?:^|(?<=[][( ^·×√−-]))\|"  # a bar that opens

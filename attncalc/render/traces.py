@@ -16,7 +16,7 @@ import numpy as np
 
 from attncalc.common.errors import ShapeError, amount, both, near, visible
 from attncalc.common.numerals import Array
-from attncalc.common.system import loaded
+from attncalc.common.system import NamedTuple, loaded
 from attncalc.record import trace as record
 from attncalc.record.numbers import exact_text, format_number, parted, shortest, texts
 from attncalc.record.trace import Entry, Given, Step, Trace
@@ -425,9 +425,7 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
         yield from loaded("render.outline:where")(trace, view)
     above = [] if view.show else list(_dependencies(trace))
     yield from above
-    steps, result = _divided(trace, view)
-    if len(above) > 1:
-        steps, result = ([(name, _without_rules(part)) for name, part in parts] for parts in (steps, result))
+    steps, result = _divided(trace, view, solver.ways(trace) if len(above) > 1 else {})
     yield Part("steps", Heading("Steps"), tuple(_with_gaps(_groups(steps, told_apart=True), trace)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
@@ -488,18 +486,6 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     yield from [Part("section", Heading("Back on several ways, and by which rule"), (named,))] if rules else []
 
 
-_SEVERAL = re.compile(r"^(what comes back from (?!there).* is added up); .*")
-
-
-def _without_rules(step: Part) -> Part:
-    """A step without the rules by which its gradient comes back on several ways, where they stand above."""
-    told = [
-        block._replace(text=_SEVERAL.sub(r"\1", block.text)) if isinstance(block, Paragraph) else block
-        for block in step.blocks
-    ]
-    return step._replace(blocks=tuple(told))
-
-
 LOSS = "L"
 
 
@@ -530,8 +516,8 @@ def _part(step: Step, trace: Trace) -> str:
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
     """Some steps, each with its part; what stands beside the others has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
-    followed: dict[str, int] = {}
-    return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
+    above = Above({}, set())
+    return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, above, step.why)) for step in steps)
 
 
 def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[Part]:
@@ -559,20 +545,23 @@ def _with_gaps(groups: Iterable[Part], trace: Trace) -> Iterator[Block]:
         before = turn
 
 
-def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
+def _divided(
+    trace: Trace, view: View, ways: Mapping[str, str]
+) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
     """The steps up to the result, and the result with the outputs, each with its group.
 
-    Where a step that is no output follows the result, all steps stand in the first part, and the result again.
+    Where a step that is no output follows the result, all steps stand in the first part, and the result again. The
+    reason of a step among `ways` is those alone, as the rules stand above.
     """
     outputs = {output.key: output for output in trace.outputs}
     result = trace.outputs[0]
     items = shown(trace, view)
-    followed: dict[str, int] = {}
+    above = Above({}, set())
     known = {(step.key, False): step for step in trace.steps}
     known |= {(name, True): step for name, step in operand_steps(trace).items()}
 
     def made(step: Step, number: int | None) -> tuple[str, Part]:
-        part = _step(step, number, trace, view, followed)
+        part = _step(step, number, trace, view, above, ways.get(step.key, step.why))
         shown = part.one(Table)
         factors = tuple(_factors(step, trace, view, known))
         blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
@@ -589,19 +578,29 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     return middle, last + [made(step, None) for step in beside(trace, view)]
 
 
-def _step(step: Step, number: int | None, trace: Trace, view: View, followed: dict[str, int]) -> Part:
+class Above(NamedTuple):
+    """What stands above a step: the place that was worked out last, and what formulas speak of that is no step."""
+
+    followed: dict[str, int]
+    told: set[str]
+
+
+def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
     how = formula(step)
     if how.text == how.symbol:  # what is passed on from part to part: ∂L/∂output = ∂L/∂output
         how = how._replace(text="", latex="")
     blocks: list[Block] = [how]
-    blocks += [Paragraph(step.why, "why")] if step.why else []
+    where = [words for words in map(" = ".join, solver.unshown(trace, step)) if words not in above.told]
+    above.told.update(where)
+    blocks += [Paragraph(f"where {'; '.join(where)}", "where")] if where else []
+    blocks += [Paragraph(why, "why")] if why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
     if words := ranked(trace, step, view):
         blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
-    if worked := worked_lines(step, shown, trace, view, followed):
+    if worked := worked_lines(step, shown, trace, view, above.followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
@@ -773,8 +772,10 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
     spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
     chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
-    fixed = [words for name, words in spoken.items() if name not in trace.options]
-    return [*(f"{name} = {spoken.get(name) or _option(trace.options[name])}" for name in chosen), *fixed]
+    said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
+    for name, words in spoken.items():
+        said[name] = f"{name} = {words}" if name in said and not words.startswith(f"{name} = ") else words
+    return [*said.values()]
 
 
 def _option(value: Any) -> str:

@@ -17,7 +17,7 @@ from attncalc.declare.operands import UPSTREAM
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
-from attncalc.language.primitive import symbol
+from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, symbol
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
@@ -551,10 +551,46 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
 
 
 def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
-    """How formulas speak of options by names of their own, as ε for eps, and the number that stands for it."""
+    """The numbers that formulas call by a name, as ε for eps: by the option's name, or their own, that and the number.
+
+    The size of an axis stands with the values, and one that differs from part to part is none. A state that nothing was
+    given for is 0.
+    """
     graph = behind(trace)
-    numbers = [node for node in walk(*graph.named) if node.op == "constant" and node.args["option"]] if graph else []
-    return {node.args["option"]: (symbol(node), node.args["value"]) for node in numbers}
+    known = {axis for held in (trace.inputs.values(), trace.steps) for each in held for axis in each.axes}
+    found: dict[str, dict[tuple[str, Any], None]] = {}
+    for node in walk(*(spoken for named in graph.named for spoken in _leaves(named))) if graph else ():
+        said = node.args
+        if node.op == "constant" and said["symbol"] not in ("", *NUMBERS_OF_ONE_NAME):
+            found.setdefault(said["option"] or symbol(node), {})[symbol(node), said["value"]] = None
+        elif node.op == "size" and said["axis"].name not in known:
+            found.setdefault(said["axis"].name, {})[symbol(node), said["axis"].size] = None
+        elif node.op == "constants":
+            options = [name for name, value in trace.options.items() if value == said["values"]]
+            if options or {*said["values"]} == {0}:
+                value = said["values"] if options else 0
+                found.setdefault(options[0] if options else symbol(node), {})[symbol(node), value] = None
+    return {name: next(iter(numbers)) for name, numbers in found.items() if len(numbers) == 1}
+
+
+def _leaves(named: Node) -> list[Node]:
+    """What the formula of a step speaks of: other steps, operands, sizes and numbers."""
+    stops = walk(named.sources[0], into=lambda node: () if node.op == "step" else node.sources)
+    return [node for node in stops if node.op == "step" or not node.sources]
+
+
+def unshown(trace: Trace, step: Step) -> list[tuple[str, str]]:
+    """What the formula of a step speaks of that is not on the page, by its sign and with its formula."""
+    graph = behind(trace)
+    found = graph.found(step) if graph else None
+    shown = {each.key for each in (*trace.steps, *trace.outputs)}
+    told: dict[tuple[str, str], None] = {}
+    left = [found[0]] if found else []
+    while left:
+        hidden = [node for node in _leaves(left.pop(0)) if node.op == "step" and not node.args["shown"]]
+        left += [node for node in hidden if node.path not in shown and (symbol(node), formula(node)) not in told]
+        told |= {(symbol(node), formula(node)): None for node in hidden if node.path not in shown}
+    return [*told]
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:
@@ -569,6 +605,12 @@ def edges(trace: Trace) -> list[tuple[str, str, str]]:
         for node in found
         for into, rule in node.args["edges"]
     ]
+
+
+def ways(trace: Trace) -> dict[str, str]:
+    """Of the steps whose gradient comes back on several ways, by their keys, on which."""
+    graph = behind(trace)
+    return {node.path: node.args["ways"] for node in graph.named if node.args.get("ways")} if graph else {}
 
 
 def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
+
 import hypothesis.strategies
 import numpy as np
 import pytest
@@ -20,12 +23,14 @@ from attncalc.language.ops import (
     keep_where,
     mean,
     outer,
+    part_of,
     peak,
     ranking,
     sin,
     singular_parts,
     softmax,
     sqrt,
+    take,
     tanh,
     total,
 )
@@ -161,6 +166,44 @@ def test_a_step_that_only_passes_on_another_is_not_spoken_of_instead() -> None:
     root = step("root", sqrt(X), "why")
     found = gradients(step("result", root, "why"), given("g", (N, D)), [X])
     assert formula(found[X].sources[0]) == "∂L/∂root / (2·root)"
+
+
+@pytest.mark.parametrize(
+    ("places", "written", "because"),
+    [
+        ([(1, 3), (0, 1)], "[∂L/∂part1; ∂L/∂part0]", "goes to the places that it was made from"),
+        ([(2, 3), (0, 1)], "[∂L/∂part1; 0 for n=1; ∂L/∂part0]", "goes to the places that it was made from"),
+        ([(1, 3), (1, 2)], "[0 for n=0; ∂L/∂part1; 0 for n=2] + [0 for n=0; ∂L/∂part0]", "is added up"),
+    ],
+)
+def test_what_comes_back_to_different_places_stands_side_by_side(
+    places: list[tuple[int, int]], written: str, because: str
+) -> None:
+    with building():
+        parts = [step(f"part{i}", part_of(X, "n", *where), "a part") for i, where in enumerate(places)]
+        result = step("result", total(total(parts[0], "n")) * total(total(parts[1], "n")), "a number")
+    gradient = gradients(result, given("g", ()), [X])[X]
+    assert formula(gradient) == written
+    assert f"what comes back from part1 and part0 {because}" in gradient.args["why"]
+
+
+@pytest.mark.parametrize(
+    ("along", "places", "written"),
+    [
+        ("n", (2, 0, 1), "[∂L/∂part1; ∂L/∂part2; ∂L/∂part0]"),
+        ("d", (0, 1), "[∂L/∂part0; ∂L/∂part1]"),
+        ("n", (2, 0), "((∂L/∂part1 for every n) where n = 0, else 0) + ((∂L/∂part0 for every n) where n = 2, else 0)"),
+    ],
+)
+def test_what_comes_back_to_each_row_stands_side_by_side(along: str, places: tuple[int, ...], written: str) -> None:
+    with building():
+        parts = [step(f"part{i}", take(X, along, place), "a part") for i, place in enumerate(places)]
+        result = step("result", reduce(mul, (total(part) for part in parts)), "a number")
+    gradient = gradients(result, given("g", ()), [X])[X]
+    assert formula(gradient) == written
+    entries_of_x = np.arange(6.0).reshape(3, 2) + 1
+    found = evaluate([gradient], {"x": entries_of_x, "g": np.array(1.0)})[gradient]
+    assert_allclose(found, slope(result, "x", {"x": entries_of_x}, np.array(1.0), 1e-4), rtol=1e-6)
 
 
 def test_a_gradient_step_knows_what_it_is_of() -> None:

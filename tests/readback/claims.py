@@ -348,7 +348,7 @@ CLAIMS: dict[str, Claim] = {
     "it grows to 1 with t": equal("1 − 0.9^1000", "1.0000"),
     "the slope of λ/2·‖θ‖²": Slope("(p / 2)·x²", "p·x"),
     "every coordinate towards 0": Slope("(p / 2)·x²", "p·x"),
-    "a straight rise, then 1/√s": Cited("the formula of the step, which is read back"),
+    "a straight rise, then 1/√step": Cited("the formula of the step, which is read back"),
     "to 0 at the last step": lambda at: at.value[-1] == 0,
     "above 0 where the prediction is too high": lambda at: ((at.value > 0) == (at["predictions"] > at["Y"])).all(),
     "times 2/N: the 2 comes from the square, the 1/N from the mean over the samples": lambda at: at.is_gradient(2),

@@ -377,7 +377,7 @@ class _Worker:
                 axes = (*values[0].axes[:at], "?", *values[0].axes[at:])
             else:
                 numbers, axes = np.concatenate([v.numbers for v in values], at), values[0].axes
-            if due is None or numbers.shape == due:
+            if due is None or numbers.shape == due or {*axes} == {*(self.facts.axes or ())}:
                 laid.append(Tensor(axes, numbers))
         if laid:
             return laid[self.facts.lists // 2 % len(laid)]

@@ -15,20 +15,23 @@ from calculations.test_exact import in_letters, posed
 from numpy.typing import NDArray
 from rows import rows
 from solved import ALL, ONE_OF_EACH, Tried, solved
+from test_samples import PROBLEMS
+from test_samples import posed as of_a_sample
 
 import attncalc as ac
-from attncalc.common.errors import NoGradient, NotExact
+from attncalc.common.errors import AttncalcError, NoGradient, NotExact
 from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.record.trace import Step, Trace
-from attncalc.render import View, render
+from attncalc.render import View, render, traces
+from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.recording import TurnsBehind
 from attncalc.solve.solver import solve
 from readback.arithmetic import number, number_of_latex
 from readback.meaning import TooLong
-from readback.pages import Line, behind
+from readback.pages import ALONE, Line, behind, spelled
 from readback.printed import Chain, Said, Side, cells, of_html, of_latex, of_markdown
 from readback.test_formulas import UNREADABLE
 
@@ -369,3 +372,43 @@ def test_the_numbers_of_a_line_have_as_many_digits_as_it_takes() -> None:
         ac.cosine([1e-5, 2e-5], [3e-6, 5e-6]),
     ):
         assert [fault for form in FORMATS for fault in faults(Beside(trace), form)] == []
+
+
+TOLD = re.compile(r"(?:^|, |; |where | = )(\S+)(?= = )")
+"""What is told in a line: `beta1 = β_1 = 0.9`, `where squares = (scores − average)²; average = mean(scores)`."""
+
+
+def laid_out(part: Any) -> Iterator[Any]:
+    """The blocks of a page, and of the parts in it."""
+    for block in part.blocks:
+        yield block
+        if isinstance(block, Part):
+            yield from laid_out(block)
+
+
+BY_ITSELF = re.compile(r"t|.*\(t\)|.*_last|(word|text)_\d+")
+"""Names that say what they are: the time, what follows it, what a turn has handed on, the rows that one table has."""
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [None, Backward()], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_each_name_in_a_formula_stands_on_the_page(name: str, backward: Backward | None) -> None:
+    try:
+        trace = solve(of_a_sample(name)._replace(backward=backward))
+    except AttncalcError:
+        pytest.skip("it has no gradient")
+    blocks = [*laid_out(traces.page(trace, View(everything=True)))]
+    tables = [block for block in blocks if isinstance(block, Table)]
+    lines = [block.text for block in blocks if isinstance(block, Note | Paragraph)]
+    known = {table.symbol or table.name for table in tables} | {axis for table in tables for axis in table.axes}
+    known |= {sign for line in lines for sign in TOLD.findall(line)}
+    known |= {letter for table in tables for letter in re.findall(r"\b[a-z]\b", table.typed)}
+    graph, missing = solver.behind(trace), set[str]()
+    assert graph is not None
+    for step in trace.steps:
+        if found := graph.found(step):
+            leaves = [leaf for leaf in behind(found[0].sources[0]) if leaf.op in ALONE and leaf.op != "index"]
+            own = {spelled(leaf, leaf.args.get("group", "")) for leaf in leaves} - {step.formula, "", "π", "e", "δ"}
+            missing |= {sign for sign in own - known if re.search(rf"(?<!\w){re.escape(sign)}(?!\w)", step.formula)}
+    assert {sign for sign in missing if not BY_ITSELF.fullmatch(sign)} == set()

@@ -44,6 +44,7 @@ FORMULAS = {
     "outside bars": ("max(|2.2689 − 2.2689|, |0.2689 − 0.2689|)", 32, ["max(|2.2689 − 2.2689|,", "|0.2689 − 0.2689|)"]),
     "outside brackets, though the line is short": ("b·0 + (1 − b)·g", 12, ["b·0", "+ (1 − b)·g"]),
     "between arguments": ("max(0, q) + exp(min(q, 0))", 24, ["max(0, q)", "+ exp(min(q, 0))"]),
+    "outside a name of two words": ("argmax(left out, 2, left out)", 20, ["argmax(left out, 2,", "left out)"]),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
 }
 
@@ -133,3 +134,18 @@ def test_no_line_ends_within_a_place_or_behind_a_sign_or_a_bracket_that_opens(
         torn = [found[0] for found in re.finditer(WHOLE.replace(" ", r"\s+"), page) if "\n" in found[0]]
         assert [part for part in torn if len(re.sub(r"\s+", " ", part)) < width // 2] == []
         assert re.findall(r".*(?:[(√×·⊗⊙]|[( ^·×√−-]\|)$", page, re.MULTILINE) == []
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_belongs_together_stands_in_one_line(name: str) -> None:
+    """`step 3, backward` in a chain, `beta2 = β_2 = 0.95` among the options, and `left out` in a line of arithmetic."""
+    problem = posed(name)
+    for backward in {problem.backward, Backward()}:
+        with suppress(AttncalcError):
+            page = page_in("table", solve(problem._replace(backward=backward)), View(width=40))
+            assert re.findall(r"left\n *out|all\n *masked", page) == []
+            assert re.findall(r"^  .* =$", page.partition("\n\n")[2].partition("\n\n")[0], re.MULTILINE) == []
+            chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
+            if chains and "  · " in chains[1]:
+                assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []

@@ -27,7 +27,7 @@ Own = Mapping[StepKey, Array]
 """The own values of somebody: what they have written for steps."""
 
 _VARIANT = "~"  # behind the name of an operand that other options read differently
-_SAID = ("why", "symbol", "shown", "edges", "option")  # what a step says beside its value
+_SAID = ("why", "symbol", "shown", "ways", "edges", "option")  # what a step says beside its value
 
 
 class Solution(NamedTuple):

@@ -51,7 +51,7 @@ FUNCTIONS = {
     "lookups": "bucket factorial log_factorial lookup one_hot select stack take whole",
     "moves": "merge reread split",
     "pairs": "commonest joined pair_counts",
-    "parts": "every_other interleave listed part_of put_together rotate take_apart",
+    "parts": "every_other interleave listed part_of put_together rotate take_apart zeros",
     "shares": "antilog log_softmax safely",
     "sliding": "Slide windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",

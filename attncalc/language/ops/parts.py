@@ -59,11 +59,11 @@ def _slice_cell(node: Node, at: At, look: Look) -> Cell:
 
 def _slice_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
     over, start, stop = node.args["over"], node.args["start"], node.args["stop"]
-    parts = [_zeros(g, over, 0, start), g, _zeros(g, over, stop, find(x.axes, over).size)]
+    parts = [zeros(g, over, 0, start), g, zeros(g, over, stop, find(x.axes, over).size)]
     return [concat([part for part in parts if part is not None], over)]
 
 
-def _zeros(x: Node, over: str, start: int, stop: int) -> Node | None:
+def zeros(x: Node, over: str, start: int, stop: int) -> Node | None:
     """Zeros of the shape of x, but for these places along one axis."""
     axes = tuple(axis._replace(size=stop - start) if axis.name == over else axis for axis in x.axes)
     return Node("spread", as_node(0), to=axes, part=(over, start, stop - 1)) if stop > start else None
