@@ -231,7 +231,7 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     why = " ".join(tex.sentence(block.text) for block in said if block.kind == "why")
     number = f"{part.heading.number}. " if part.heading.number else ""
     yield f"\n\\paragraph{{{number}{tex.text(part.heading.text)}}} {why}{_shape(table)}"
-    yield from (f"\n{tex.sentence(block.text)}" for block in said if block.kind in ("where", "about"))
+    yield from (f"\n{block.latex or tex.sentence(block.text)}" for block in said if block.kind in ("where", "about"))
     links: list[Link] = []
     if formula.latex and part.kind != "again":
         links += [] if _is_wide(formula) else [Link(formula.latex, len(formula.text))]

@@ -46,6 +46,7 @@ class Paragraph(NamedTuple):
     kind: str = (
         ""  # "where", "why", "about", "remark", "code", "sound", "wrong" or "onward": what it is to its surroundings
     )
+    latex: str = ""  # the same, where it holds formulas
 
 
 class Note(NamedTuple):

@@ -591,9 +591,11 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     if how.text == how.symbol:  # what is passed on from part to part: ∂L/∂output = ∂L/∂output
         how = how._replace(text="", latex="")
     blocks: list[Block] = [how]
-    where = [words for words in map(" = ".join, solver.unshown(trace, step)) if words not in above.told]
+    where = {words: latex for words, latex in solver.unshown(trace, step).items() if words not in above.told}
     above.told.update(where)
-    blocks += [Paragraph(f"where {'; '.join(where)}", "where")] if where else []
+    if where:
+        latex = "; ".join(f"${each}$" for each in where.values())
+        blocks.append(Paragraph(f"where {'; '.join(where)}", "where", f"where {latex}"))
     blocks += [Paragraph(why, "why")] if why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]

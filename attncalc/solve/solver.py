@@ -579,18 +579,20 @@ def _leaves(named: Node) -> list[Node]:
     return [node for node in stops if node.op == "step" or not node.sources]
 
 
-def unshown(trace: Trace, step: Step) -> list[tuple[str, str]]:
-    """What the formula of a step speaks of that is not on the page, by its sign and with its formula."""
+def unshown(trace: Trace, step: Step) -> dict[str, str]:
+    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX."""
     graph = behind(trace)
     found = graph.found(step) if graph else None
     shown = {each.key for each in (*trace.steps, *trace.outputs)}
-    told: dict[tuple[str, str], None] = {}
+    told: dict[str, str] = {}
     left = [found[0]] if found else []
     while left:
-        hidden = [node for node in _leaves(left.pop(0)) if node.op == "step" and not node.args["shown"]]
-        left += [node for node in hidden if node.path not in shown and (symbol(node), formula(node)) not in told]
-        told |= {(symbol(node), formula(node)): None for node in hidden if node.path not in shown}
-    return [*told]
+        for node in _leaves(left.pop(0)):
+            if node.op == "step" and not node.args["shown"] and node.path not in shown:
+                text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
+                left += [node] if text not in told else []
+                told[text] = latex
+    return told
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:
