@@ -898,6 +898,8 @@ def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
                 "model.layers.1.block_sparse_moe.gate": "feed-forward/logits",
                 "model.layers.1.block_sparse_moe.experts": "feed-forward/output",
                 "model.layers.1.block_sparse_moe": "feed-forward/output",
+                "model.layers.1.mlp.gate": "feed-forward/logits",
+                "model.layers.1.mlp.experts": "feed-forward/output",
                 "model.layers.1.mlp": "feed-forward/output",
             },
         ),
@@ -910,6 +912,28 @@ def test_modules_of_experts_are_known_by_their_names(model: str, hooked: dict[st
         name: f"layer 1/{at}" for name, at in hooked.items()
     }
     assert marker_of(model).mark(from_python({name: t[f"layer 1/{at}"][None] for name, at in [*hooked.items()][:1]}))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ids", [IDS, IDS[:2]], ids=["more tokens than heads", "as many"])
+@pytest.mark.parametrize("model", ["qwen3", "gemma3", "qwen3_moe"])
+def test_what_a_norm_of_heads_gives_has_heads_or_tokens_first(model: str, ids: list[int]) -> None:
+    t = ac.load(MODELS / model)(ids)
+    for name in ("q_norm", "k_norm"):
+        given = t[f"layer 1/attention/{name.replace('_', '-')}/output"]
+        module = f"model.layers.1.self_attn.{name}"
+        for laid in (given, given.swapaxes(0, 1)):
+            assert t.check({module: laid[None]})
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["deepseek_v3", "mixtral"])
+def test_a_router_may_stay_in_float32_behind_what_is_in_a_narrow_type(model: str) -> None:
+    t = computed(model)
+    before = t["layer 1/norm2/output"].astype(np.float16)
+    logits = before.astype(np.float32) @ t.inputs["layer 1/experts/router"].value.astype(np.float32)
+    dump = {"layer 1/norm2/output": before, "layer 1/feed-forward/logits": logits}
+    assert t.check(dump)
 
 
 @pytest.mark.thorough
