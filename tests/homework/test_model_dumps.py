@@ -402,6 +402,29 @@ def test_what_does_not_go_past_one_of_two_parts_is_told(number: int) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "gpt2"])
+def test_what_goes_past_a_part_behind_its_norm_is_told(model: str) -> None:
+    t, names = computed(model), marker_of(model).key.names
+    right = continued(t, {})
+    at = "layer 0", "residual1"
+    other = right | continued(t, {at: right["layer 0/norm1/output"] + right["layer 0/attention/output"]})
+    dump = {name: other["/".join(filter(None, names.find(name)))].astype(np.float32) for name in returned(t)}
+    marked = marker_of(model).mark(from_python(dump))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["block-residual-from-normed"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["gemma2", "gemma3", "llama", "mistral"])
+def test_what_loses_all_numbers_is_named_where_the_first_are_lost(model: str) -> None:
+    key = marker_of(model).key
+    planted = next(found for found in key.wrong if found.mistakes[0].id == "mask-plus-inf")
+    found = {name: key.value(key.names.find(name), planted) for name in returned(computed(model))}
+    dump = {name: value.astype(np.float32) for name, value in found.items() if value is not None}
+    marked = marker_of(model).mark(from_python(dump))
+    assert next(step.mistake for step in marked.steps if step.mistake) == "mask-plus-inf"
+
+
+@pytest.mark.thorough
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     def turned(tensors: dict[str, Any]) -> dict[str, Any]:
         return {

@@ -71,7 +71,8 @@ def explanations(
     by `pairs_in_dump`.
     """
     singles = _candidates(question, key.wrong)
-    singles.sort(key=lambda single: -_place(key, single.mistakes))
+    late = -1 if is_lost(question.answer, question.expected) else 1  # what is lost was lost at once
+    singles.sort(key=lambda single: -late * _place(key, single.mistakes))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
         for base in question.bases:
