@@ -414,6 +414,21 @@ def test_what_goes_past_a_part_behind_its_norm_is_told(model: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    "id", ["att-own-score-zero", "att-own-weight-zero", "norm-missing", "norm-plus-one-added", "gate-not-activated"]
+)
+def test_what_ports_leave_out_or_add_is_named(id: str) -> None:
+    key = marker_of("llama").key
+    planted = [found for found in key.wrong if found.mistakes[0].id == id]
+    for solution in planted:
+        found = {name: key.value(key.names.find(name), solution) for name in returned(computed("llama"))}
+        dump = {name: value.astype(np.float32) for name, value in found.items() if value is not None}
+        marked = marker_of("llama").mark(from_python(dump))
+        assert [step.mistake for step in marked.steps if step.mistake] == [id]
+    assert planted
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["gemma2", "gemma3", "llama", "mistral"])
 def test_what_loses_all_numbers_is_named_where_the_first_are_lost(model: str) -> None:
     key = marker_of(model).key

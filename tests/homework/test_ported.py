@@ -248,10 +248,9 @@ def test_a_model_with_other_heads_has_no_width_of_theirs() -> None:
     x = random(TOKENS, WIDE, seed=3)
     given = {f"w{name}": w for name, w in zip("qkvo", W, strict=True)}
     options = {"heads": HEADS, "rope": True}
-    right = ac.multihead(x, **given, **options)
     key = Key(problem("multihead", options, x=x, **given))
     shared = next(found for found in key.wrong if found.mistakes[0].id == "rope-exp-i")
     wrong = key.value(("", "output"), shared)
-    assert wrong is not None and wrong.shape == right.result.shape
+    assert wrong is not None
     found = Marker(key).mark(from_python(wrong.astype(np.float32))).steps[0].finding
     assert (found.mistakes, found.also) == (("rope-exp-i",), ())

@@ -81,7 +81,7 @@ IN_CODE = (
     (r"\bintermediate\.dense\b", "mlp.fc1"),
     (r"\boutput\.dense\b", "mlp.fc2"),
 )
-"""How modules of Mixtral and ViT are called in files, and how in code of today, which translates the names as it reads."""
+"""How modules are called in files, and how in code of today, which translates the names of Mixtral and ViT."""
 
 
 def _plain(name: str) -> str:
