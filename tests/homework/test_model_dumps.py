@@ -414,6 +414,15 @@ def test_what_goes_past_a_part_behind_its_norm_is_told(model: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(("model", "base"), [("llama", 1234.0), ("llama", 20000.0), ("qwen3", 300.0)])
+def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
+    marked = marker_of(model).mark(from_python(returned(computed(model, dtype="float32", rope_base=base))))
+    first = next(step for step in marked.steps if step.mistake)
+    assert (first.mistake, first.name) == ("rope-wrong-base", SCORES)
+    assert f"another base: about {base:g} (--rope-base {base:g}" in first.finding.says
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "id", ["att-own-score-zero", "att-own-weight-zero", "norm-missing", "norm-plus-one-added", "gate-not-activated"]
 )
