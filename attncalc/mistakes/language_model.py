@@ -96,10 +96,12 @@ def _from_hidden(s: Scope) -> Node:
     return affine(product.sources[0], table, s.known.get(("", "logits/bias")))
 
 
-def _normed_in(s: Scope, group: str) -> Node:
-    """What the norm of a group is of."""
-    centred = s.known.get((group, "centered"))
-    return parts(centred or s.known[group, "squares"], "sub", "pow")[0]
+def _normed(norm: Node) -> Node:
+    """What a norm is of, told by its own steps alone."""
+    group = norm.key[0]
+    own = walk(norm, into=lambda node: node.sources if node.op != "step" or node.key[0] == group else ())
+    made = {node.key[1]: node for node in own if node.op == "step" and node.key[0] == group}
+    return parts(made["centered" if "centered" in made else "squares"], "sub", "pow")[0]
 
 
 def _unnormed(s: Scope) -> Node:
@@ -108,7 +110,7 @@ def _unnormed(s: Scope) -> Node:
     for norm in last:
         group, name = norm.key
         if name == "output" and group.rpartition("/")[2] == "final norm":
-            x = _normed_in(s, group)
+            x = _normed(norm)
             return x if norm is s.step else replaced(s.this, norm, x)
     raise NotThere("final norm")
 
@@ -179,7 +181,7 @@ AROUND = (
         wrong(
             "norm-missing",
             at,
-            lambda s: _normed_in(s, s.step.args["group"]),
+            lambda s: _normed(s.step),
             says="what this norm is of, as it is",
             hint="Which norms has a layer of this model, and what does each of them normalise?",
         )

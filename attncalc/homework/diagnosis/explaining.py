@@ -363,7 +363,8 @@ def _base_found(key: Key, question: Question, beside: Explanation) -> list[Expla
     """Another base of the turns, whichever it is: the one that a dump is nearest to, in as few figures as will do."""
     known = next((mistake for mistake in key.known if mistake.id == ANOTHER_BASE), None)
     option = next((name for name in ("rope_base", "base") if key.problem.settled.get(name)), "")
-    if known is None or not option or not key.is_small(question.step):
+    alike = question.answer.shape == question.expected.shape and key.is_small(question.step)
+    if known is None or not option or not alike:
         return []
     from attncalc.homework.diagnosis.dumps import distance  # a door: few answers are dumps
 
