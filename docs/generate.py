@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -82,6 +83,25 @@ def alike(text: str, other: str) -> bool:
         one == two or (len(one) == len(two) and abs(int(one.replace(".", "")) - int(two.replace(".", ""))) <= 1)
         for one, two in zip(pieces[1::2], others[1::2], strict=True)
     )
+
+
+@contextmanager
+def loaded_once() -> Iterator[None]:
+    """Within it `attncalc` is a program that has been loaded already, where a process can fork."""
+    path = ENVIRONMENT["PATH"]
+    if not hasattr(os, "fork"):
+        yield
+        return
+    sys.path.append(str(ROOT / "tests"))
+    from forks import Forks
+
+    forks = Forks(ENVIRONMENT)
+    with tempfile.TemporaryDirectory() as folder:
+        forks.write_command(Path(folder, "attncalc"))
+        ENVIRONMENT["PATH"] = os.pathsep.join([folder, path])
+        yield
+    ENVIRONMENT["PATH"] = path
+    forks.end()
 
 
 def run(command: str, folder: Path) -> str:
@@ -173,7 +193,7 @@ def documents() -> Iterator[Document]:
 
     read_off = fresh()
     yield from (Document(path, text) for path, text in read_off.items() if path.suffix == ".py")
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, loaded_once():
         texts = {path: path.read_text(encoding="utf-8") for path in (README, *ROOT.glob("docs/*.md"))}
         texts |= {path: text for path, text in read_off.items() if path.suffix == ".md"}
         jobs = {path: (text, shutil.copytree(SAMPLES, Path(scratch, path.name)), run) for path, text in texts.items()}

@@ -62,8 +62,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
         return rows.run_of(item) in runs or (draws and thorough)
 
-    config.hook.pytest_deselected(items=[item for item in items if not asked(item)])
-    items[:] = sorted(filter(asked, items), key=lambda item: LONGEST not in item.nodeid)
+    found: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        found[asked(item)].append(item)
+    config.hook.pytest_deselected(items=found[False])
+    items[:] = sorted(found[True], key=lambda item: LONGEST not in item.nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -142,12 +145,12 @@ def clean() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def forks(tmp_path_factory: pytest.TempPathFactory, clean: dict[str, str]) -> Iterator[Forks | None]:
+def forks(clean: dict[str, str]) -> Iterator[Forks | None]:
     """The program loaded once, where a process can fork."""
     if not hasattr(os, "fork"):
         yield None
         return
-    started = Forks(tmp_path_factory.mktemp("forks"), clean)
+    started = Forks(clean)
     yield started
     started.end()
 

@@ -32,6 +32,9 @@ FORBIDDEN_IMPORTS = {"pickle", "marshal", "shelve", "code", "runpy"}
 WALKS = {"a table": 40, "a check": 60}
 """So many files of ours the calls of `.ci/walk` pass."""
 
+SHORT = 40
+"""Files of fewer lines are read by several others."""
+
 TOP = {
     "CHANGELOG.md",
     "CITATION.cff",
@@ -132,15 +135,27 @@ def test_a_family_of_mistakes_imports_no_other_family() -> None:
         assert not {name.rpartition(".")[0] for name in imported(ast.walk(parse(module)))} & families, module.stem
 
 
-@pytest.mark.thorough
-def test_no_imports_run_in_a_circle() -> None:
-    """Those of doors, and those that a type checker alone reads, count too."""
+def imports() -> dict[str, set[str]]:
+    """What of ours each file imports, also by doors and for a type checker alone."""
     files = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES}
     known: dict[str, set[str]] = {}
     for name, path in files.items():
         found = imported(ast.walk(parse(path)))
         known[name] = {each if each in files else each.rpartition(".")[0] for each in found} & files.keys() - {name}
-    assert [*TopologicalSorter(known).static_order()]  # a CycleError names the files
+    return known
+
+
+@pytest.mark.thorough
+def test_no_imports_run_in_a_circle() -> None:
+    assert [*TopologicalSorter(imports()).static_order()]  # a CycleError names the files
+
+
+def test_what_a_few_lines_say_to_one_file_stands_there() -> None:
+    known = imports()
+    for module in MODULES:
+        name = ".".join(module.relative_to(ROOT).with_suffix("").parts)
+        if len(module.read_text("utf-8").splitlines()) < SHORT and not name.endswith(("__init__", "__main__")):
+            assert len([file for file, found in known.items() if name in found]) != 1, name
 
 
 def test_the_top_level_holds_only_what_a_reader_expects() -> None:

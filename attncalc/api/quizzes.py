@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
@@ -97,16 +97,21 @@ class Handouts:
                 if word not in known:
                     raise OptionError(f"{quoted(word)} is not {either(known)}", hint=near(word, known))
         told = formulas == FORMULAS[-1] if reasons is None else reasons
-        return self.written([*formats], [*export], Wording(formulas, told), visibility)
+        return self.written([*formats], [*export], Wording(formulas, told), visibility, lambda _: None)
 
     def written(
-        self, formats: Sequence[str], exports: Sequence[str], wording: Wording, visibility: str = VISIBLE
+        self,
+        formats: Sequence[str],
+        exports: Sequence[str],
+        wording: Wording,
+        visibility: str,
+        tell: Callable[[str], None],
     ) -> dict[str, str | bytes]:
-        """The files, with worksheets that say so much."""
+        """The files, with worksheets that say so much; told is what a platform cannot hold."""
         fixed = [form for form in exports if form != GRADESCOPE]
         if self.keys is not None:
             own, key = class_files(self.keys, formats, wording), KEYS
-            others = pooled(self.keys, fixed, wording)
+            others = pooled(self.keys, fixed, wording, tell)
         else:
             assert self.found is not None, "there is one, where there are not many"
             own, key = files(self.found.problem, formats, self.asked, wording), KEY

@@ -1,7 +1,9 @@
 """`grade KEY SHEET…`: many answer sheets against one key."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +13,10 @@ from attncalc.api.classes import Work, handed_in, marked, of_sheets, of_student,
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
-from attncalc.cli.cluster import executed
 from attncalc.cli.command import FURTHER
 from attncalc.cli.printing import Printed
 from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
-from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
+from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
@@ -48,6 +49,8 @@ ANY_ROWS = 10**9
 MOST_NAMED = 3
 """So many students are named of those whose sheets cannot be read."""
 LONGEST_NAME = 60
+MOST_SECONDS = 20
+"""So long the scheduler of a cluster may take to answer."""
 WITHOUT_PAGES = ("csv", "junit", "tap", "gradescope")
 POLICY = ("policy", "marks", "cells", "follow", "points", "rtol", "atol")
 """The options that say by which policy to mark."""
@@ -261,6 +264,29 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
     key, *sheets = words
     task = posed_by(key, sheets, read)
     return _Task(task, handed_in(_listed(sheets), key, read, task, most))
+
+
+@contextmanager
+def executed(address: str | None) -> Iterator[Executor | None]:
+    """The executor of a cluster, by the address of its scheduler or the file that it wrote; None where none is named.
+
+    Certificates and the like are those of Dask's own configuration.
+    """
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client  # a door: an extra, which loads for long
+    except ImportError:
+        raise OptionError("--cluster needs Dask", hint="pip install 'attncalc[cluster]'") from None
+    where = {"scheduler_file": address} if is_file(address) else {"address": address}
+    try:
+        client = Client(**where, timeout=MOST_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        said = visible(str(error).partition("\n")[0], 200)
+        raise AttncalcError(f"there is no scheduler at {visible(address, 80)}: {said}") from None
+    with client:
+        yield client.get_executor(pure=False)
 
 
 def _settled(

@@ -232,7 +232,8 @@ def quiz(
         for note in made.notes:
             out.say("note", note)
         exports = [choice("--export", word, EXPORTS) for word in names(export)]
-        out.write_folder(folder, made.written(_formats(format), exports, wording, visibility or VISIBLE))
+        tell = partial(out.say, "note")
+        out.write_folder(folder, made.written(_formats(format), exports, wording, visibility or VISIBLE, tell))
         _tell_fixed(exports)
         return
     words = calculation or []
@@ -248,7 +249,8 @@ def quiz(
         wanted = wanted_by(name, drawing, own)
         with bar():
             made = drawn(name, seed, sizes, drawing.level, wanted, asking.words, students)
-    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE))
+    tell = partial(out.say, "note")
+    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE, tell))
     if drawing.seed is None and students is None and not whole:
         out.say("note", f"--seed {seed} makes this problem again")
     _tell_fixed(exports)

@@ -43,7 +43,7 @@ QUIZZES: dict[str, tuple[list[str], Any]] = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("row", QUIZZES)
 def test_a_quiz_is_that_of_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> None:

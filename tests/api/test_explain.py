@@ -147,6 +147,7 @@ def test_no_mistake_is_told_twice(name: str) -> None:
 ATTENTIONS = ["qkv", "attention", "multihead", "kv-cache", "flash", "concentration", "scaling", "complexity"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_every_step_of_an_attention_is_explained(name: str) -> None:
     trace = solve(sample_problem(name))

@@ -276,6 +276,7 @@ def imported_by(code: str) -> set[str]:
 HEAVY = {"sympy", "mpmath", "rich", "typer", "matplotlib", "json.tool", "asyncio", "hypothesis"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "code",
     [

@@ -357,6 +357,7 @@ class TestLaws:
             flash = ac.flash(**operands, block=block, causal=True)
             assert_allclose(flash.result, whole, rtol=1e-12, atol=1e-14)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("queries", "rules"),
         [

@@ -240,6 +240,7 @@ CANCELLING = [
 """Formulas whose terms nearly cancel near 0, or far from it."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("formula", CANCELLING)
 def test_lost_digits_are_found_or_told(formula: str) -> None:
     """Twice the digits bring most of them back; where they don't, a warning says how many are left."""

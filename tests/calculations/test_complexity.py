@@ -53,6 +53,7 @@ WORDS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.thorough
 @given(models())
 def test_every_number_is_what_a_hand_counts(sizes: dict[str, Any]) -> None:
     found, counted = ac.complexity(**sizes), by_hand(**sizes)

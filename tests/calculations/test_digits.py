@@ -77,6 +77,7 @@ def test_every_activation_is_defined_here() -> None:
     assert DEFINED.keys() == ACTIVATIONS.keys()
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("kind", DEFINED)
 @pytest.mark.parametrize(
     ("seed", "count"),

@@ -234,6 +234,7 @@ def test_exact_numbers_give_what_floats_give(name: str, case: Case) -> None:
         holds(name, case)
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @rows(("name", "case"), SMOOTH, by=lambda name, case: name, thorough=long)
 def test_exact_gradients_are_those_of_floats(name: str, case: Case) -> None:
@@ -244,7 +245,7 @@ def test_exact_gradients_are_those_of_floats(name: str, case: Case) -> None:
         holds(name, case, Backward())
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows(("name", "option", "value"), OPTIONS, ids=[f"{name}: {option}={value}" for name, option, value in OPTIONS])
 def test_every_option_can_be_exact(name: str, option: str, value: Any) -> None:
     faults = []
@@ -274,6 +275,7 @@ def in_letters(problem: Problem, case: Case) -> tuple[Problem, dict[Any, Any]]:
     return problem._replace(inputs=operands), stand_for
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @rows(
     ("name", "case", "backward"),

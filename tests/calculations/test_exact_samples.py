@@ -166,6 +166,7 @@ def test_what_has_no_closed_form_says_so_in_one_line(name: str, capsys: pytest.C
     assert re.fullmatch(f"Error: {REFUSED[name]}", error)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", [each for each in FORMATS if each not in BINARY])
 @pytest.mark.parametrize("name", PAGED)
 def test_exact_results_go_on_every_page(name: str, page: str) -> None:

@@ -36,6 +36,7 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
 @pytest.mark.parametrize("shapes", LAYOUTS.values(), ids=LAYOUTS.keys())
 def test_heads_and_batches_agree_with_loops_over_every_entry(

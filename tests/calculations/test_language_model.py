@@ -327,6 +327,7 @@ def test_a_decoder_needs_all_of_its_weights(tmp_path: Path) -> None:
         ac.load(copy)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "text"), [("ids.txt", "3 1\n4\n"), ("ids.json", "[3, 1, 4]"), ("ids.csv", "3,1,4\n")])
 def test_tokens_may_stand_in_a_file(tmp_path: Path, run: Run, name: str, text: str) -> None:
     path = tmp_path / name
@@ -346,6 +347,7 @@ def test_weights_are_mapped() -> None:
     assert t["layer 0/attention/q"].dtype == np.float64
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("large", [False, True])
 def test_weights_are_never_all_in_memory(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
     """The backward pass kept each weight from its use on the way there to its use on the way back."""

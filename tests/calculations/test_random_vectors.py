@@ -66,7 +66,7 @@ class TestScaling:
         assert_allclose(t["predicted_variance"], np.array([4, 16, 64]) * sigma**4, rtol=1e-15)
         assert_allclose(t["sampled_variance"], t["predicted_variance"], rtol=2 * SLACK)
 
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_unscaled_one_key_takes_nearly_all(self) -> None:
         t = ac.scaling(dk=(4, 64, 1024))
         assert (np.diff(t["max_weight_unscaled"]) > 0).all()

@@ -48,6 +48,7 @@ PAIRED: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @every_metric
 def test_each_pair_is_what_the_calculation_of_two_vectors_gives(metric: str) -> None:
     found = ac.pairwise(TABLE, metric=metric).result

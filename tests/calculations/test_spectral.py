@@ -195,6 +195,7 @@ class TestEigen:
         t = solve(Problem(load("eigen"), {"a": Given(np.array([[0.0, -1], [1, 0]]))}), dtype="float32")
         assert t.result.dtype == np.complex64
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("a", "values"),
         [

@@ -207,6 +207,7 @@ DISTANCES: dict[str, Any] = {
 
 @pytest.mark.parametrize("distance", DISTANCES.values(), ids=DISTANCES.keys())
 class TestEveryDistance:
+    @pytest.mark.thorough
     @few
     @given(a=vectors, b=vectors, c=vectors)
     def test_is_no_longer_than_a_detour(self, distance: Any, a: Array, b: Array, c: Array) -> None:

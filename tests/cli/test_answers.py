@@ -32,6 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("class/ann.json").write_text(json.dumps({"student": "Ann", "output": [[1.36, 0.64, 0.36], [1.5, 0.5, 0.5]]}))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -66,6 +67,7 @@ def test_every_step_can_stand_on_a_sheet_by_its_name(name: str) -> None:
         assert spelled(step) in from_tree({spelled(step): [1.0], "student": "Ann"}, "").steps
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "commas"),
     [

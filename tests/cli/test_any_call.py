@@ -106,6 +106,7 @@ def test_what_leaves_the_range_of_floats_is_told_in_our_own_words(words: list[st
     any_calls.check(call, run_here(call))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", FAILED_ONCE.values(), ids=FAILED_ONCE)
 def test_what_failed_once_is_answered(words: list[str]) -> None:
     call = Call(tuple(words), {})
@@ -151,6 +152,7 @@ def test_no_word_of_a_sheet_is_quoted_in_lower_case(file: str) -> None:
         is_not_quoted_in_lower_case(words)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(18)
 @rows("name", TABLE, by=lambda name: name)
 def test_nobodys_word_is_quoted_in_lower_case(name: str) -> None:

@@ -59,7 +59,7 @@ for name in TABLE:
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_nothing_is_lost_where_python_drops_docstrings_and_assertions() -> None:
     pages = {
         level: subprocess.run(
@@ -138,6 +138,7 @@ class TestHelp:
 class TestACommandForItsWords:
     """A command is made with no more options than its words name, unless it cannot be sure which these are."""
 
+    @pytest.mark.thorough
     def test_has_the_options_that_are_named_and_no_others(self, name: str, derivative: str) -> None:
         told = operator.attrgetter("name", "opts", "secondary_opts", "is_flag", "multiple", "metavar", "help")
         operands, *options = command_of(name, carry_out, derivative).params
@@ -164,6 +165,7 @@ class TestList:
         assert [line for line in lines if line and line[0] != " "] == list(dict.fromkeys(FAMILIES.values()))
         assert len([line for line in lines if line[:1] == " "]) == len(TABLE)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("width", [40, 60, 80, 100])
     @pytest.mark.parametrize("verb", ["list", "sample"])
     def test_keeps_to_the_width(self, run: Run, verb: str, width: int) -> None:

@@ -48,6 +48,7 @@ def completed(run: Run, line: str, shell: str = "bash") -> str:
     return run(env=asked).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("line", "words"), LINES, ids=[line for line, _ in LINES])
 def test_a_word_is_completed(run: Run, line: str, words: set[str]) -> None:
     assert set(completed(run, line).split()) == words

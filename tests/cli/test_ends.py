@@ -78,6 +78,7 @@ class TestBug:
 
 @posix
 class TestStreams:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
     def test_a_full_disk_is_a_fault(self, attncalc_command: list[str], words: Sequence[str]) -> None:
         if not Path("/dev/full").exists():
@@ -88,6 +89,7 @@ class TestStreams:
             )
         assert (done.returncode, done.stderr) == (2, "Error: cannot write the result: no space left on device\n")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
     def test_a_closed_standard_output_is_a_fault(self, attncalc_command: list[str], words: Sequence[str]) -> None:
         done = in_shell('"$@" >&-', attncalc_command, words)
@@ -98,6 +100,7 @@ class TestStreams:
         done = in_shell('"$@" 2>&-', attncalc_command, [*COSINE, "-q"])
         assert (done.returncode, done.stdout) == (0, "0.9839\n")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
     def test_a_closed_pipe_ends_quietly(self, attncalc_command: list[str], words: Sequence[str]) -> None:
         process = subprocess.Popen([*attncalc_command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -123,6 +126,7 @@ def in_shell(
     return subprocess.run([program, "-c", line, program, *command, *words], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(
     ("number", "status"),

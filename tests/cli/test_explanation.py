@@ -64,6 +64,7 @@ class TestExplain:
         run("explain", "attention", "-o", "card.json")
         assert json.loads((tmp_path / "card.json").read_text(encoding="utf-8"))["card"] == "attention"
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("words", "fault", "hint"),
         [

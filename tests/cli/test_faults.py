@@ -71,6 +71,7 @@ PLACES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_the_caller_wrote_stays_text(

@@ -119,7 +119,7 @@ def told(words: list[str], capfd: pytest.CaptureFixture[str]) -> tuple[str, str]
     return lines[0].removeprefix("Error: "), lines[1].removeprefix("hint: ") if len(lines) > 1 else ""
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("line", [*CALLS, *MORE])
 def test_a_hint_that_is_followed_leads_somewhere(folder: Path, capfd: pytest.CaptureFixture[str], line: str) -> None:
     words = shlex.split(line)
@@ -137,7 +137,7 @@ def test_a_hint_that_is_followed_leads_somewhere(folder: Path, capfd: pytest.Cap
         assert not then or line in TWO_FAULTS or "needs a value" in then, (call, then)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("line", [*CALLS, *MORE])
 def test_a_command_that_a_hint_names_works(folder: Path, capfd: pytest.CaptureFixture[str], line: str) -> None:
     _, hint = told(shlex.split(line), capfd)

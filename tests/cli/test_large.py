@@ -91,6 +91,7 @@ def test_sizes_that_no_machine_has_are_refused(run: Run, words: tuple[str, ...])
     assert hint.startswith("hint: ")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space, and /proc")
 @pytest.mark.parametrize(
     ("words", "status"),

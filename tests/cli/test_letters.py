@@ -76,6 +76,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
 def test_what_has_no_letters_is_told(run: Run, words: tuple[str, ...], said: str) -> None:
     done = run(*words, "--symbolic")

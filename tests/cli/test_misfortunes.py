@@ -118,6 +118,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(("line", "words", "status", "out"), STREAMS.values(), ids=STREAMS)
 def test_streams_may_be_closed(
@@ -164,6 +165,7 @@ def test_an_encoding_lacks_no_number_and_no_fault(attncalc_command: list[str], t
 WIDTHS = ["1", "2", "5", "40", "10000", "0", "-3", "99999999999999999999", "wide", "４０"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("words", [ATTENTION, ["explain", "dot"], ["softmax", "--help"]], ids=" ".join)
 def test_no_width_breaks_a_page(
@@ -179,6 +181,7 @@ def test_no_width_breaks_a_page(
         assert {"17", "39", "23", "53"} <= set(re.findall(r"\d+", said.out))  # Q·Kᵀ
 
 
+@pytest.mark.thorough
 @linux
 @pytest.mark.parametrize("size", [(0, 0), (1, 1), (24, 40), (5, 65_535)], ids=str)
 def test_no_terminal_breaks_a_page(attncalc_command: list[str], size: tuple[int, int]) -> None:
@@ -289,7 +292,7 @@ def wait_for_workers(process: subprocess.Popen[Any], count: int) -> list[int]:
 SENT = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @linux
 @pytest.mark.parametrize(
@@ -397,7 +400,7 @@ EVERYWHERE = [
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_system_that_lacks_what_posix_has_gives_the_same(tmp_path: Path, run: Run) -> None:
     places = [tmp_path / "here", tmp_path / "elsewhere"]
     for place in places:

@@ -29,6 +29,7 @@ CALLS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", CALLS.values(), ids=CALLS)
 def test_a_file_on_standard_input_is_not_written_over(words: list[str], tmp_path: Path) -> None:
     file = tmp_path / "p.json"

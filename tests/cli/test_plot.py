@@ -208,7 +208,7 @@ class TestInstalled:
         done = run("softmax", "1,2", "--plot", "-o", "-")
         assert done.stdout.endswith("● at this temperature\n")
 
-    @pytest.mark.thorough
+    @pytest.mark.release
     @needs_matplotlib
     @pytest.mark.parametrize(
         ("name", "start"), [("x.png", b"\x89PNG\r\n\x1a\n"), ("x.svg", b"<?xml"), ("X.PNG", b"\x89PNG")]

@@ -178,7 +178,7 @@ def test_three_without_help_end_it_with_0(sits: Sits) -> None:
     assert ann.leaves() == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_examples_fade(sits: Sits) -> None:
     ann = sits("softmax", "--fade", "--seed", "1", "--no-why")
     told = ann.reads()
@@ -195,7 +195,7 @@ def test_examples_fade(sits: Sits) -> None:
     assert ann.leaves() == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_no_colour_where_none_is_wanted(sits: Sits) -> None:
     seen = []
     for env in ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}):

@@ -62,6 +62,7 @@ def test_the_same_seed_writes_the_same_files(run: Run, quiz: Path) -> None:
     assert run(*again, "quiz").returncode == 0
 
 
+@pytest.mark.thorough
 def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
     done = run("quiz", "--key", "quiz/problem.json", "-o", "key.json")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -69,6 +70,7 @@ def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
     assert run("quiz", "--key", "quiz/problem.json").stdout == (quiz / "key.json").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
 @pytest.mark.parametrize("against", ["problem.json", "key.json"])
@@ -94,7 +96,7 @@ def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     assert " without answers, where answers are wanted\nhint: answers stand under" in done.stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("form", PAGES)
 def test_a_worksheet_has_every_format_of_pages(run: Run, quiz: Path, form: str) -> None:
@@ -259,7 +261,7 @@ def test_a_quiz_takes_what_its_calculation_takes(
     assert run("check", "quiz/key.json", "quiz/problem.json").returncode == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_worksheet_tells_what_it_is_to_tell(run: Run, tmp_path: Path) -> None:
     told = {}
     for words in ("", "--formulas names", "--formulas none", "--formulas none --reasons", "--no-reasons"):
@@ -327,6 +329,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "fault"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path, words: tuple[str, ...], fault: str) -> None:
     done = run(*words)
@@ -363,6 +366,7 @@ def a_folder_in_the_way(folder: Path) -> None:
     (folder / "sheet.csv").mkdir(parents=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("before", [full, a_file, linked, a_folder_in_the_way])
 def test_all_files_are_written_or_none(run: Run, tmp_path: Path, before: object) -> None:
     assert callable(before)

@@ -56,7 +56,7 @@ def here() -> list[object]:
     return documents({}, ROOT)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(8)
 @pytest.mark.parametrize("settings", PLACES.values(), ids=PLACES)
 def test_every_document_is_the_same(tmp_path: Path, settings: dict[str, str]) -> None:

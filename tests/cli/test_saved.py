@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.spread(9)
-@pytest.mark.thorough
+@pytest.mark.release
 @rows(("name", "way"), [(name, way) for name in NAMES for way in WAYS], by=lambda name, way: name)
 def test_run_gives_what_was_saved(run: Run, name: str, way: str, samples: Path) -> None:
     words = [name] if way == "letters" else [name, f"{samples / name}.json"]
@@ -78,6 +78,7 @@ NOTED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["table", "plain", "json", "csv", "markdown", "latex", "html"])
 @pytest.mark.parametrize(("word", "said"), NOTED.values(), ids=NOTED)
 def test_what_is_noted_of_an_operand_is_said_in_every_format(run: Run, form: str, word: str, said: str) -> None:

@@ -108,7 +108,7 @@ def test_every_step_is_held_by_the_type_and_tells_its_drift(name: str, dtype: st
 
 
 @pytest.mark.spread(14)
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("name", NAMES)
 def test_a_document_gives_the_same_numbers_again(name: str, tmp_path: Path) -> None:
     for (dtype, accumulate), backward in product(product(NARROW, ACCUMULATED), (None, Backward())):

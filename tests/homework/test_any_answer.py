@@ -53,6 +53,7 @@ def numbers(trace: Trace) -> dict[str, Array]:
     return {name: v.astype(float) for name, v in named.items() if v.dtype.kind in "fiu" and np.isfinite(v).all()}
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @rows(("name", "manner"), EVERY, by=lambda name, manner: name, thorough=later)
 def test_every_answer_has_a_verdict(name: str, manner: str) -> None:
@@ -63,6 +64,7 @@ def test_every_answer_has_a_verdict(name: str, manner: str) -> None:
     assert all(judged.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @rows(("name", "manner"), EVERY, by=lambda name, manner: name, thorough=later)
 def test_every_result_alone_has_a_verdict(name: str, manner: str) -> None:
@@ -108,6 +110,7 @@ NEVER = {
 """Calculations without a problem of such operands, and why; the tests above judge their samples."""
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_so_it_has_where_all_axes_are_short(name: str) -> None:
@@ -147,6 +150,7 @@ FAILED_ONCE: dict[str, tuple[Callable[[], Trace], Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("make", "answer"), FAILED_ONCE.values(), ids=FAILED_ONCE)
 def test_what_ended_in_a_fault_once_is_judged(make: Callable[[], Trace], answer: Any) -> None:
     assert all(step.verdict for step in make().check(answer).steps)

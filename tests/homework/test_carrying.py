@@ -121,6 +121,7 @@ def _closed_forms() -> dict[str, tuple[ac.Trace, dict[str, Array]]]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", _closed_forms())
 def test_a_gradient_follows_by_the_formula_that_speaks_of_the_result(name: str) -> None:
     """The backward pass goes step by step, a textbook's formula goes on from the result: both are right."""

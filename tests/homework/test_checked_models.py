@@ -54,7 +54,7 @@ def report(run: Run, path: Path, *more: str) -> str:
     return run("model", MODELS / "llama", WORDS, "--check", path, *more).stdout
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_what_is_no_number_is_infinitely_far_off(run: Run, tmp_path: Path) -> None:
     t = computed("llama")
     lost = t["hidden"][1].copy()
@@ -70,7 +70,7 @@ def page(run: Run, tmp_path: Path) -> str:
     return report(run, dumped(tmp_path, **FAULT), "-f", "html")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_every_step_of_the_map_opens_what_is_told_of_it(page: str) -> None:
     found = Map(page)
     assert len(found.cells) == len(computed("llama").steps)
@@ -78,7 +78,7 @@ def test_every_step_of_the_map_opens_what_is_told_of_it(page: str) -> None:
     assert found.cells.keys() <= {*found.ids}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_what_is_wrong_is_told_in_words_and_by_its_shade(page: str) -> None:
     cells = Map(page).cells
     firsts = [name for name, cell in cells.items() if "first wrong" in cell["words"]]
@@ -104,7 +104,7 @@ def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> Non
     assert f"the dump has {wrong[name][h, i, j]:.4f}" in told
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("format", ["table", "plain", "markdown", "latex"])
 def test_where_nothing_opens_there_is_a_line_a_layer(run: Run, tmp_path: Path, format: str) -> None:

@@ -460,6 +460,24 @@ def test_columns_that_are_passed_over_are_told(run: Run, tmp_path: Path) -> None
     assert done.stderr == 'note: class.csv: "mail" and "group" are no steps of softmax, and passed over\n'
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("softmax[1]", True),
+        ("softmax[1],sum", True),
+        ("softmax[0]", False),
+        ("softmax[0],softmax[1]", False),
+        ("sum", False),
+    ],
+)
+def test_places_that_may_be_meant_from_1_are_told(run: Run, tmp_path: Path, columns: str, said: bool) -> None:
+    """A form that asks for single entries and counts them from 1 is read otherwise, and nothing else would tell."""
+    (tmp_path / "key.json").write_text(json.dumps(TRACE.to_dict()))
+    (tmp_path / "class.csv").write_text(f"student,{columns}\nAnn{',0.3' * (columns.count(',') + 1)}\n")
+    done = run("grade", "key.json", "class.csv")
+    assert ("no column is of a first entry; in a list places are counted from 0" in done.stderr) is said
+
+
 @pytest.mark.parametrize("file", ["list.csv", "sheet.json"])
 def test_a_place_that_somebody_has_written_is_told_as_it_was_written(run: Run, tmp_path: Path, file: str) -> None:
     """What pages tell of places of ours is counted from 1 where that is asked for."""

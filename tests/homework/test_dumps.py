@@ -90,6 +90,7 @@ def test_a_large_right_answer_is_right(dtype: str) -> None:
     assert judged(key, from_python(right.astype(dtype), "dump")).mistakes == ("slip-one-entry",)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mistake", ["mask-missing", "att-no-scale", "mask-offset"])
 def test_attention_over_many_tokens_is_judged(mistake: str) -> None:
     n = int(LARGE**0.5) + 1

@@ -53,7 +53,7 @@ def fault_of(model: str, solution: Solution) -> str:
     return "" if order.index((group, name)) <= order.index(first) else f"{mistake.id}: it is named at {at[1]}"
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(132)
 @pytest.mark.parametrize("part", range(SLICES))
 @pytest.mark.parametrize("model", NAMES)

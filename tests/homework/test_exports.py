@@ -45,7 +45,7 @@ class Answer(NamedTuple):
     told: str = ""
 
 
-Gaps = list[tuple[int, list[Answer]]]
+Gaps = list[tuple[float, list[Answer]]]
 
 
 @cache
@@ -86,7 +86,12 @@ def qti(package: bytes) -> Gaps:
     archive = zipfile.ZipFile(io.BytesIO(package))
     manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))  # noqa: S314  (written by ourselves)
     [resource] = manifest.iter("{http://www.imsglobal.org/xsd/imscp_v1p1}resource")
-    root = ElementTree.fromstring(archive.read(resource.get("href") or ""))  # noqa: S314  (written by ourselves)
+    return item_gaps(archive.read(resource.get("href") or ""))
+
+
+def item_gaps(xml: bytes) -> Gaps:
+    """The gaps of one of several items."""
+    root = ElementTree.fromstring(xml)  # noqa: S314  (written by ourselves)
     hints = {each.get("identifier"): each.text or "" for each in root.findall("q:modalFeedback", NS)}
     declared = {each.get("identifier"): each for each in root.findall("q:responseDeclaration", NS)}
     conditions = root.findall("q:responseProcessing/q:responseCondition", NS)
@@ -94,7 +99,7 @@ def qti(package: bytes) -> Gaps:
     inside = [each.get("responseIdentifier") for each in root.iterfind(".//q:textEntryInteraction", NS)]
     assert inside == [*declared]
     for name, condition in zip(inside, conditions, strict=True):
-        answers, weight = [], 0
+        answers, weight = [], 0.0
         for case in condition:
             equal = case.find("q:equal", NS)
             assert equal is not None
@@ -106,11 +111,11 @@ def qti(package: bytes) -> Gaps:
             assert outcome is not None
             told = outcome.findtext(".//q:baseValue", "", NS)
             right = outcome.get("identifier") == "SCORE"
-            weight = int(told) if right else weight
+            weight = float(told) if right else weight
             answers.append(Answer(right, float(value), least, "" if right else hints[told]))
         gaps.append((weight, answers))
     [score] = [each for each in root.findall("q:outcomeDeclaration", NS) if each.get("identifier") == "SCORE"]
-    assert int(score.get("normalMaximum") or 0) == sum(weight for weight, _ in gaps)
+    assert float(score.get("normalMaximum") or 0) == pytest.approx(sum(weight for weight, _ in gaps))
     return gaps
 
 
@@ -125,7 +130,9 @@ def of_canvas(package: bytes) -> Gaps:
     return [*canvas_gaps(sheet, questions)]
 
 
-def canvas_gaps(sheet: ElementTree.Element, questions: list[ElementTree.Element]) -> Iterator[tuple[int, list[Answer]]]:
+def canvas_gaps(
+    sheet: ElementTree.Element, questions: list[ElementTree.Element]
+) -> Iterator[tuple[float, list[Answer]]]:
     """The right answers of questions, each of which has a number on the sheet."""
     space = OF_CANVAS
     text = sheet.findtext(".//q:mattext", "", space)
@@ -140,7 +147,7 @@ def canvas_gaps(sheet: ElementTree.Element, questions: list[ElementTree.Element]
             )
             assert least < exact < most
             answers.append(Answer(True, exact, (most - least) / 2))
-        yield int(told[1] or 0), answers
+        yield float(told[1] or 0), answers
 
 
 @pytest.mark.spread(18)
@@ -219,9 +226,10 @@ def test_what_a_page_says_cannot_act_in_a_question() -> None:
     page = Page("]]> & <b>", (Heading("x"),))
     for text in ("{1:NUMERICAL:=1}", "]]>", "<script>", 'a "b" ~ # / \\ }'):
         said = page._replace(blocks=(*page.blocks, Paragraph(text)))
-        assert cloze(moodle("x", said, {})) == []
-        assert of_canvas(canvas([Question(said.title, said, {})])) == []
-        root = ElementTree.fromstring(item(said.title, said, {}))  # noqa: S314  (written by ourselves)
+        one = Question(said.title, said, {})
+        assert cloze(moodle([one])) == []
+        assert of_canvas(canvas([one])) == []
+        root = ElementTree.fromstring(item(one))  # noqa: S314  (written by ourselves)
         body = root.find("q:itemBody", NS)
         assert body is not None
         assert text in "".join(body.itertext())
@@ -298,6 +306,34 @@ def test_a_bank_has_a_pool_for_each_of_its_problems(run: Run, samples: Path, tmp
     assert [*canvas_gaps(sheet, questions)]
     names = [each.get("ident") for each in root.iter() if each.tag.endswith(("}item", "}section"))]
     assert len({*names}) == len(names)
+
+
+@rows("points", [9, 6, 2.5, 0])
+def test_what_a_problem_of_a_bank_earns_is_shared_among_its_numbers(
+    run: Run, samples: Path, tmp_path: Path, points: float
+) -> None:
+    """In Moodle only where each gets a whole number; else its weights stand there, and it is told what to set."""
+    bank, made = tmp_path / f"bank{points}", tmp_path / f"made{points}"
+    bank.mkdir()
+    own = json.loads((samples / "softmax.json").read_bytes()) | {"ask": ["shifted", "softmax", "sum"]}
+    (bank / "softmax.json").write_text(json.dumps(own))
+    (bank / "bank.toml").write_text(f"[softmax]\npoints = {points}\n")
+    done = run("quiz", "--bank", bank, "--export", "moodle,qti,canvas", "-o", made)
+    assert done.returncode == 0, done.stderr
+    size = len(own["inputs"]["x"])
+    many = [size, 1, size]  # shifted, their sum, the result
+    shares = [points / 3 / size for size in many for _ in range(size)]  # steps weigh alike
+    assert [mark for mark, _ in qti((made / "qti.zip").read_bytes())] == pytest.approx(shares)
+    cartridge = (made / "canvas.zip").read_bytes()
+    assert [mark for mark, _ in of_canvas(cartridge)] == pytest.approx(shares)
+    meta = zipfile.ZipFile(io.BytesIO(cartridge)).read("quiz/assessment_meta.xml").decode()
+    assert f"<points_possible>{points}<" in meta
+    marks = [mark for mark, _ in cloze((made / "moodle.xml").read_text(encoding="utf-8"))]
+    if all(share >= 1 and share.is_integer() for share in shares):
+        assert (marks, "Moodle" in done.stderr) == (shares, False)
+    else:
+        assert marks == [max(many) / size for size in many for _ in range(size)]
+        assert f"its question counts {sum(marks):g}, and {points} is the maximum mark to give it" in done.stderr
 
 
 @rows("ask", ["softmax[0]", "sum"])

@@ -90,7 +90,7 @@ def told(text: str) -> tuple[bool, bool]:
     return "What keeps the scores" in flat, "no-scale" in flat or "nothing divided" in flat
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(("words", "how"), [((), "question"), *((("--hints", hints), hints) for hints in TELLS)])
 def test_students_are_told_as_much_as_is_wanted(run: Run, home: Path, words: tuple[str, ...], how: str) -> None:
     for form, suffix in FORMATS.items():

@@ -21,6 +21,7 @@ from attncalc.record.verdicts import MISTAKE, SOUND, UNEXPLAINED
 EVERY = [(name, number, entry) for name in PROBLEMS for number in (0,) for entry in ("0", "0.00", "inf", "0.50", "1")]
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @rows(
     ("name", "number", "entry"),

@@ -232,7 +232,7 @@ def narrow(fault: Fault, model: str) -> Any:
     return marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(42)
 @pytest.mark.parametrize(("fault", "model"), BFLOAT16, ids=[f"{f.name}-{m}" for f, m in BFLOAT16])
 def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> None:
@@ -254,7 +254,7 @@ def test_most_of_what_has_signal_is_named() -> None:
 
 
 @pytest.mark.spread(42)
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{m}" for f, m in PLANTED])
 def test_a_fault_has_signal_or_is_said_to_have_none(fault: Fault, model: str) -> None:
     key = marker_of(model).key
@@ -277,6 +277,7 @@ ROUTED = ("qwen3_moe", "same")
 """One of its tokens goes to another expert where its router adds up in bfloat16."""
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize(
     ("model", "adding"),
@@ -304,7 +305,7 @@ def in_float32(model: str, *names: str, **options: Any) -> dict[str, Any]:
     return {theirs: steps["/".join(filter(None, key.names.find(theirs)))] for theirs in shown}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("model", ["llama", *(pytest.param(n, marks=pytest.mark.release) for n in ("t5", "gemma2"))])
 def test_float32_within_float64_is_right_and_said(model: str) -> None:
     dump = in_float32(model, "normalised", "weights", "root_mean_square")
@@ -448,7 +449,7 @@ def test_what_loses_all_numbers_is_named_where_the_first_are_lost(model: str) ->
     assert next(step.mistake for step in marked.steps if step.mistake) == "mask-plus-inf"
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     def turned(tensors: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -475,7 +476,7 @@ def up_first(tensors: dict[str, Any], end: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("end", "change", "at", "mistake"),
     [
@@ -531,7 +532,7 @@ def rows(*kept: slice) -> Any:
     return lambda value: np.concatenate([value[part] for part in kept])
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("model", "held", "change", "at", "mistake"),
     [
@@ -603,7 +604,7 @@ def test_a_mistake_that_leaves_no_numbers_is_named(model: str, mistake: str) -> 
     assert [step.mistake or step.verdict for step in marked.steps] == ["right", mistake, *["follows"] * 4]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_what_is_no_number_goes_on(dtype: str) -> None:
     t, at = computed("llama"), ("layer 0/attention", "weights")
@@ -693,7 +694,7 @@ FAINTER = {"ln-wrong-eps", "rope-wrong-base"}
 """What is not seen behind another one: that is to be mended first."""
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize(("first", "second"), BOTH, ids=[f"{a.name}-{b.name}" for a, b in BOTH])
 def test_two_faults_between_two_states_are_named(first: Fault, second: Fault) -> None:
@@ -925,6 +926,7 @@ def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "hooked"),
     [
@@ -1088,7 +1090,7 @@ def scattered(model: str, name: str) -> dict[str, Any]:
     return dump | {name: dump[name] + np.random.default_rng(0).normal(0, 0.1, dump[name].shape).astype(np.float32)}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("state", [0, 1])
 def test_what_nothing_explains_is_looked_through_to_the_end(state: int) -> None:
     marked = marker_of("mamba").mark(from_python(scattered("mamba", f"hidden_states.{state}")))

@@ -91,6 +91,7 @@ def test_a_fault_of_a_state_is_named_and_placed(fault: str, layer: int) -> None:
     assert (marked.first_wrong, marked[at].mistake) == (at, fault)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stored", ["bfloat16", "float16"])
 @pytest.mark.parametrize("fault", [None, "ssm-no-skip"])
 def test_what_is_kept_in_float32_has_the_noise_of_what_goes_into_it(stored: str, fault: str | None) -> None:

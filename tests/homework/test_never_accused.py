@@ -142,6 +142,7 @@ def result(key: Key) -> Array:
     return step(key, key.result[1])
 
 
+@pytest.mark.thorough
 @pytest.mark.draws
 @every_kind
 def test_what_is_rounded_in_the_end_is_right(draw: Draw) -> None:
@@ -200,6 +201,7 @@ def not_accused(marker: Marker, value: Array, decimals: int) -> list[str]:
     return [verdict]
 
 
+@pytest.mark.release
 @pytest.mark.draws
 @every_kind
 def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
@@ -214,6 +216,7 @@ def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
     assert found["unexplained"] <= 0.02 * found.total()
 
 
+@pytest.mark.thorough
 @pytest.mark.draws
 @every_kind
 def test_who_rounds_now_so_and_now_otherwise_is_not_accused(draw: Draw) -> None:
@@ -226,6 +229,7 @@ def test_who_rounds_now_so_and_now_otherwise_is_not_accused(draw: Draw) -> None:
     assert found["unexplained"] <= 0.3 * found.total()
 
 
+@pytest.mark.thorough
 @pytest.mark.draws
 @every_kind
 def test_who_works_on_from_rounded_steps_is_not_accused(draw: Draw) -> None:
@@ -277,7 +281,7 @@ def shares(random: Random, like: Array) -> Array:
     return np.asarray(random.dirichlet(np.ones(like.shape[-1]), size=like.shape[:-1]))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.draws
 @pytest.mark.parametrize("nonsense", [noise, nearby, shares])
@@ -357,6 +361,7 @@ def operands(marker: Marker) -> tuple[Array, Array, Array]:
     return q, k, v
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scaled", ["q", "k", "both"])
 def test_queries_or_keys_may_be_scaled_before_the_product(scaled: str) -> None:
     for marker, _, decimals in routed(a_causal_attention):

@@ -168,6 +168,7 @@ def test_is_named_where_it_begins_and_carried_on_from_there(name: str, count: in
                 assert mistake.id in (*first.mistakes, *first.also), first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "alias"), [(n, m) for n, m in ALL if m.alias_of], ids=[m.id for _, m in ALL if m.alias_of]
 )
@@ -181,7 +182,7 @@ def test_an_alias_gives_what_its_mistake_gives(name: str, alias: Mistake) -> Non
             np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("name", PRIMARY)
 def test_no_two_mistakes_are_the_same_on_all_problems(name: str) -> None:
     """Two that no step of any problem tells apart are aliases, and are to be declared so."""

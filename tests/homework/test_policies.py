@@ -196,6 +196,7 @@ def test_marks_changed_by_hand_are_logged_and_stay(run: Run, home: Path) -> None
     assert (student["score"], student["steps"][1]["score"], student["steps"][1]["verdict"]) == (3.5, 1.5, "slip")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "files", "said"),
     [

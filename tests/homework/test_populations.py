@@ -325,7 +325,7 @@ def counted(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.release] * ("mistakes" in n)) for n in POPULATIONS]
+    "name", [pytest.param(n, marks=[pytest.mark.release] * ("mistakes" in n or "exchanged" in n)) for n in POPULATIONS]
 )
 def test_of_hundreds_of_answers_hardly_any_is_misjudged(name: str) -> None:
     many, met, _ = counted(name, 1, every=POPULATIONS[name].every)

@@ -101,7 +101,7 @@ def test_a_session_of_three_without_help_ends_by_itself() -> None:
     assert at.number == 2
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_examples_fade_from_the_end() -> None:
     at = Session(lambda number, mistake: Posed(drawn("softmax", 1 + number)), fade=True)
     count = len(at.posed.tasks)
@@ -218,7 +218,7 @@ def test_large_steps_go_by_rows_and_cells() -> None:
     assert task.state == UNAIDED
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_the_command_in_a_pipe(run: Run) -> None:
     done = run("practice")
     assert "attention" in done.stdout
@@ -234,6 +234,7 @@ def test_the_command_in_a_pipe(run: Run) -> None:
     assert run("practice", "nothing-such").returncode == 2
 
 
+@pytest.mark.thorough
 def test_decimal_commas_are_written_and_read(run: Run, tmp_path: Path) -> None:
     words = ("practice", "softmax", "--seed", "1", "--print-decimal", ",", "--save", "kept.jsonl", "--no-why")
     done = run(*words, input="0,5 0 1,5\nnext\nhint\nhint\nhint\n", cwd=tmp_path)
@@ -381,7 +382,7 @@ def test_what_follows_earns_what_the_policy_says() -> None:
     assert found == [("follows", (2, 4)), ("follows", (3, 4)), ("follows", (1, 4))]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_practice_takes_options_of_the_calculation_and_of_the_policy(run: Run, tmp_path: Path) -> None:
     (tmp_path / "by.toml").write_text('attempts = 1\nmarks = "0+1"\n', encoding="utf-8")
     words = (

@@ -115,7 +115,7 @@ def test_as_which_type_a_dump_is_judged_is_said_of_what_nothing_explains_too() -
     assert "judged as bfloat16" in (found.hint or "")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_wrong_kernel_is_wrong_in_a_narrow_type_and_named(name: str) -> None:
     named, number = 0, 0
@@ -134,6 +134,7 @@ def attention_dump(kernel: Kernel, mistake: str, dtype: str = "float64", size: f
     return problem("attention", {"causal": causal}, **operands), result
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mistake", KERNELS["attention"].mistakes)
 def test_noise_makes_no_mistake_nameless(mistake: str) -> None:
     given, result = attention_dump(KERNELS["attention"].kernel, mistake)
@@ -233,6 +234,7 @@ def test_a_wrong_dump_takes_little_memory(shape: tuple[int, ...], mistake: str) 
     assert peak < graphs + 4 * (3 * result.nbytes + 4 * scores)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stored", ["float64", "float32"])
 @pytest.mark.parametrize("name", ["softmax", "layernorm"])
 def test_a_large_dump_that_nothing_explains_takes_as_much_as_four_results(name: str, stored: str) -> None:

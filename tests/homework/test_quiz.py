@@ -100,6 +100,7 @@ class TestEveryCalculation:
     def test_has_the_same_key_when_the_problem_is_read_again(self, name: str, tmp_path: Path) -> None:
         assert key_document(read_again(name, tmp_path)) == handed_out(name)["key.json"]
 
+    @pytest.mark.release
     @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
     def test_takes_a_blank_sheet_as_not_answered(self, name: str, sheet: str, tmp_path: Path) -> None:
         (tmp_path / sheet).write_text(handed_out(name)[sheet])
@@ -179,7 +180,7 @@ def test_another_seed_gives_another_problem(name: str) -> None:
     assert len(problems) > 1
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(5)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", ["cosine", "softmax", "attention", "layernorm", "mlp"])
@@ -294,6 +295,7 @@ def test_a_blank_sheet_takes_answers_where_they_belong() -> None:
     assert (marked.student, marked.verdict) == ("Ann", "right")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_descent_goes_on_to_its_last_update(seed: int) -> None:
     problem = made("descend", seed=seed).problem

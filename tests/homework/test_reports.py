@@ -340,6 +340,7 @@ def homework(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", [form for form in REPORTS if form != "gradescope"])
 def test_a_report_goes_to_a_file_and_the_table_is_printed(run: Run, homework: Path, form: str) -> None:
     done = run("grade", "problem.json", "sheets", "--report", form, "-o", "report")
@@ -349,6 +350,7 @@ def test_a_report_goes_to_a_file_and_the_table_is_printed(run: Run, homework: Pa
     assert (homework / "report").read_text() == run("grade", "problem.json", "sheets", "--report", form).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_report_has_the_format_of_its_suffix_unless_one_is_named(run: Run, homework: Path, suffix: str) -> None:
     done = run("grade", "problem.json", "sheets", "-o", f"class{suffix}")
@@ -388,6 +390,7 @@ def test_gradescope_of_one_sheet_is_one_file(run: Run, homework: Path) -> None:
     assert json.loads(run(*words).stdout) == whole
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", REPORTS)
 def test_a_report_on_standard_output_stands_there_alone(run: Run, homework: Path, form: str) -> None:
     words = ("grade", "problem.json", "sheets/bo.json", "--report", form)

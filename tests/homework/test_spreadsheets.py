@@ -84,6 +84,7 @@ BY_EXCEL = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", BY_EXCEL)
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
 def test_letters_are_read_as_excel_saves_them(run: Run, tmp_path: Path, what: str, encoding: str) -> None:
@@ -131,6 +132,7 @@ def test_what_is_no_text_of_windows_either_is_refused(run: Run, tmp_path: Path, 
     assert (done.returncode, "1252" in done.stderr) == (2, False), done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("decimal", "delimiter"), [(".", ","), (",", ";")])
 def test_what_is_handed_out_opens_in_the_spreadsheets_of_its_class(
     run: Run, tmp_path: Path, decimal: str, delimiter: str

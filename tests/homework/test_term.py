@@ -526,7 +526,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["attention", "a backward pass", "a policy of cells"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("attention", marks=pytest.mark.release), "a backward pass", "a policy of cells"]
+)
 def test_a_sheet_with_numbers_of_their_own(run: Run, home: Path, name: str) -> None:
     term, quiz = Term(home, run), QUIZZES[name]
     term("quiz", *quiz.words, "--roster", "class.csv", "--export", "moodle,qti,gradescope", "-o", name)

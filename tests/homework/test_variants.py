@@ -61,7 +61,7 @@ def signs(value: Any) -> list[float]:
     "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN]
 )
 class TestVariants:
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_there_are_enough(self, name: str) -> None:
         assert len(made(name)) == CLASS
 
@@ -93,6 +93,7 @@ class TestVariants:
             assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.thorough] * (seed > 0)) for seed in range(10)])
 def test_scores_of_a_softmax_differ(seed: int) -> None:
     """Equal ones have equal shares, so that half of the work is to write a number again."""
@@ -143,6 +144,7 @@ def test_all_is_made_again_from_the_keys() -> None:
     assert class_files(again(keys()), ("markdown",), Wording()) == class_files(keys(), ("markdown",), Wording())
 
 
+@pytest.mark.thorough
 def test_another_problem_is_like_those_of_the_class() -> None:
     new = with_another(again(keys()), "bob", 1)
     own, old = new.of("Bob")[0], keys().of("Bob")[0]
@@ -154,6 +156,7 @@ def test_another_problem_is_like_those_of_the_class() -> None:
     assert len({one.id for one in (*new.variants, *with_another(new, "Bob", 1).variants)}) == len(STUDENTS) + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("student", ['Ann "Al", B', "Bo; C", "Zoë O'Neil", '"Q"'])
 def test_a_sheet_says_its_student_whatever_the_name_is(tmp_path: Path, student: str) -> None:
     keys = shared_out([student], [made("softmax")[0].problem], EVERYTHING, "medium", ())
@@ -308,6 +311,7 @@ def test_the_folders_are_made_again(run: Run, home: Path) -> None:
     assert all((home / "again" / path).read_bytes() == (home / "hw" / path).read_bytes() for path in files)
 
 
+@pytest.mark.thorough
 def test_a_student_gets_another_problem(run: Run, home: Path) -> None:
     before = {path: path.read_bytes() for path in (home / "hw").rglob("*") if path.is_file()}
     done = run("quiz", "--replace", "Bob", "--seed", "2", "-o", "hw")
@@ -321,6 +325,7 @@ def test_a_student_gets_another_problem(run: Run, home: Path) -> None:
     assert graded(run, "sheets")[0] == 0
 
 
+@pytest.mark.thorough
 def test_a_sheet_that_was_filled_in_is_not_written_over(run: Run, home: Path) -> None:
     (home / "hw/Bob/sheet.json").write_text("{}")
     done = run("quiz", "--replace", "Bob", "-o", "hw")
@@ -328,6 +333,7 @@ def test_a_sheet_that_was_filled_in_is_not_written_over(run: Run, home: Path) ->
     assert "sheet.json is not as it was handed out" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_document_is_drawn_anew(run: Run, home: Path) -> None:
     inputs = {"a": [12, -0.25, 3], "b": [1.5, 2, -40]}
     (home / "mine.json").write_text(json.dumps({"calculation": "dot", "inputs": inputs, "ask": ["dot"]}))
@@ -364,6 +370,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_is_one_line_and_leaves_nothing(run: Run, home: Path, what: str) -> None:

@@ -107,6 +107,7 @@ def test_what_is_lost_with_its_worker_is_marked_by_another(home: Path) -> None:
         ac.grade(T, home, executor=Losing(99))
 
 
+@pytest.mark.thorough
 def test_a_worker_of_another_version_refuses(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "version", lambda name: "9.9")
     with pytest.raises(AttncalcError, match=r"a worker has attncalc [\d.]+(rc\d+)?, but 9.9 hands out the sheets"):

@@ -215,6 +215,7 @@ def test_bad_npz(fault: Fault, content: bytes, message: str) -> None:
 TENS = npy_with("{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }", bytes(80))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
 @pytest.mark.parametrize("more", [1, 5000, 2**26, -1, -40])
 def test_an_archive_that_does_not_unpack_to_what_it_claims(fault: Fault, more: int, compression: int) -> None:

@@ -257,6 +257,7 @@ class TestLarge:
         assert found.value[-1].tolist() == [1, 2]
         assert found.written is None
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("last", "fact"),
         [

@@ -147,6 +147,7 @@ def test_any_bytes(content: bytes, suffix: str, operand: Operand, reading: Readi
         read(f"@{path}{pick}", operand, reading)
 
 
+@pytest.mark.thorough
 @given(document.map(lambda value: json.dumps(value).encode()) | contents)
 def test_any_document(content: bytes) -> None:
     with a_file(content, "p.json") as path:

@@ -309,6 +309,7 @@ LARGE = (
 """Whose pages take long to read."""
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @rows(
     ("tried", "form"),
@@ -320,6 +321,7 @@ def test_what_a_page_says_is_true(tried: Tried, form: str) -> None:
     assert faults(Beside(solved(tried)), form) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @rows(
     "tried",

@@ -284,6 +284,7 @@ def test_a_link_opens_what_is_around_it_and_a_value_can_be_predicted(look: Look)
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
 def test_nothing_on_the_page_gives_away_what_is_to_be_predicted(look: Look, first: int) -> None:
     test = r"""
@@ -335,6 +336,7 @@ def test_on_a_phone_the_link_to_a_part_is_never_alone_on_a_line(look: Look, name
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
 def test_on_a_phone_no_formula_is_wider_than_the_page(look: Look, first: int) -> None:
     """What no line can end in, a fraction or cases, is written in letters there; so is what a sum has below it."""
@@ -370,6 +372,7 @@ def cut_on_paper(look: Look, pages: dict[str, str]) -> dict[str, list[str]]:
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
 def test_the_edge_of_paper_cuts_nothing(look: Look, first: int) -> None:
     assert cut_on_paper(look, sampled(first)) == {}

@@ -34,6 +34,7 @@ def of(name: str) -> Card:
     return card(name)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("format", SPELLED)
 @pytest.mark.parametrize("name", TABLE)
@@ -52,6 +53,7 @@ def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
     assert not missing
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [NARROWEST, 80, 120])
 @pytest.mark.parametrize(
     "name", ["attention", "softmax", "kv-cache", "encoder-block", "rope", "residual", "grad attention"]

@@ -65,6 +65,7 @@ def test_every_kind_is_drawn_without_a_word(picture: Picture, format: str, capfd
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.thorough
 @needs_matplotlib
 @pytest.mark.parametrize("picture", ["curves", "a landscape"])
 def test_a_legend_lies_over_no_data(picture: str) -> None:

@@ -50,6 +50,7 @@ def test_every_text_holds_exact_numbers(exact: Trace, format: str) -> None:
     assert EXACTLY[format] in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("format", "unneeded"),
     [

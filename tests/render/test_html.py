@@ -146,6 +146,7 @@ class TestEveryCalculation:
             for name in ("aria-describedby", "aria-labelledby", "for", "headers"):
                 assert set(element.attributes.get(name, "").split()) <= set(ids)
 
+    @pytest.mark.thorough
     def test_a_parser_that_minds_finds_no_fault(self, tried: Tried) -> None:
         minding = pytest.importorskip("tinyhtml5.parser", reason="the extra `test` brings the parser that minds")
         parser = minding.HTMLParser()
@@ -379,6 +380,7 @@ def test_a_row_by_itself_may_sum_to_1_by_chance(make: Any) -> None:
     assert page_in("html", trace).count("the shade of a share") == 1
 
 
+@pytest.mark.thorough
 def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_what_is_typed_behind_it() -> None:
     page = page_in("html", solve(posed("batchnorm")))
     assert 'standard_deviation[0] = √(0.6667 + <span class="whole">1e-05</span>) = 0.8165' in page
@@ -396,6 +398,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -441,7 +444,7 @@ def test_a_gradient_that_is_handed_on_is_drawn_as_any_other() -> None:
     assert [formula for formula in formulas if not formula.startswith("<math")] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("tried", ONE_OF_EACH)
 def test_below_a_sum_stands_what_it_runs_over(tried: Tried) -> None:
     """No `Σ_n` nor `h_0` is left as it is typed in the line of sizes, and no legend ends within its last words."""

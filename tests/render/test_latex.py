@@ -312,6 +312,7 @@ def test_fragments_need_amsmath_alone_and_documents_bring_it(attention: Trace) -
     assert document.isascii()
 
 
+@pytest.mark.thorough
 def test_formulas_on_pages_have_no_fault() -> None:
     assert not any(formula_fault(step.latex) for tried in ONE_OF_EACH for step in solved(tried).steps)
 

@@ -93,7 +93,7 @@ class TestEveryCalculation:
         assert page_of(tried).kinds <= PLAIN_MARKUP
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("tried", ALL)
 def test_a_parser_leaves_every_formula_as_it_is(tried: Tried) -> None:
     for step in solved(tried).steps:

@@ -111,6 +111,7 @@ def test_any_text_gives_well_formed_mathml(latex: str) -> None:
     assert parsed(latex).tag == "math"
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @rows("tried", ALL, by=lambda tried: tried.name)
 def test_every_formula_of_every_calculation(tried: Tried) -> None:

@@ -76,6 +76,7 @@ def test_no_line_of_a_narrow_page_begins_with_what_belongs_to_the_line_above(nam
         assert re.findall(r"^ *[\])²ᵀ,;].*", page, re.MULTILINE) == []
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @of_every_sample
 def test_no_formula_says_that_a_thing_is_itself(name: str, backward: bool) -> None:
@@ -136,6 +137,7 @@ def test_a_part_that_is_shown_alone_tells_its_reasons() -> None:
     assert [step.why for step in trace.steps if step.group == "token 2" and step.why not in page] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_two_parts_have_one_name(name: str) -> None:
@@ -311,6 +313,7 @@ def shortened(steps: int, *, keep_all: bool = False) -> Trace:
     return solve(problem._replace(options={**problem.options, "steps": steps, "flow": True}), keep_all=keep_all)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("steps", "said"),
     [(11, ""), (12, "iteration 6 is left out"), (13, "iterations 6 to 7 are left out"), (50, "iterations 6 to 44")],

@@ -194,6 +194,7 @@ def test_a_way_through_a_valley() -> None:
 # What holds on every page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 @pytest.mark.parametrize("color", [False, True], ids=["plain", "coloured"])
 @pytest.mark.parametrize("everything", [False, True], ids=["", "all"])

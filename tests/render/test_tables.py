@@ -171,6 +171,7 @@ def test_colour_changes_no_character(name: str, width: int | None, request: pyte
     assert coloured != ANSI.sub("", coloured) == page(trace, width=width)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 41, 55, 80, 200])
 @pytest.mark.parametrize("name", ["dot", "attention", "grouped"])
 @pytest.mark.parametrize("unicode", [True, False], ids=["unicode", "ascii"])

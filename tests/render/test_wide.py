@@ -40,7 +40,7 @@ def test_most_layers_have_some() -> None:
     assert all(any(step.one(Table).factors for part in page.all(Part) for step in part.steps) for page in pages)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("tried", ONE_OF_EACH)
 def test_no_line_is_wider_than_the_page(tried: Tried) -> None:
     width = WIDE + 40 * (len(tried.name) % 2)

@@ -80,6 +80,7 @@ def test_of_many_terms_the_first_and_the_last_are_worked_out_whatever_their_sign
     assert in_the_step(ac.softmax(np.arange(entries)).grad(upstream=upstream), "grad_sum") == worked
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -91,6 +92,7 @@ def test_whatever_is_worked_out_has_a_line_in_its_step(name: str, backward: bool
             assert re.fullmatch(f"{WORD}|{WORDS}|", written(solver.arithmetic(trace, step, at))), step.key
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -105,6 +107,7 @@ def test_a_line_and_the_table_below_it_have_the_same_digits(name: str, backward:
             assert there == here or ("e" not in there + here and float(there) == float(here)), line.text
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -187,6 +190,7 @@ def test_what_decided_stands_behind_the_value_and_holds_as_it_stands(name: str) 
         assert SAYS[found[2]](float(found[1]), float(found[3])), found[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -251,6 +255,7 @@ def test_an_entry_that_goes_by_what_rounding_left_says_so() -> None:
     assert [note.text for note in part.all(Note)] == [told]
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -283,6 +288,7 @@ def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
     return {(key, other) for key, other in said.items() if other}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "pair", "is_said"),
     [

@@ -23,15 +23,20 @@ class Question(NamedTuple):
     page: Page
     gaps: Mapping[Where, Gap]
     pool: str = ""
+    points: float | None = None  # what all of it earns; None: the sum of its weights
+
+    @property
+    def total(self) -> float:
+        """What all of it earns."""
+        return self.points if self.points is not None and self.gaps else sum(gap.weight for gap in self.gaps.values())
+
+    def mark(self, gap: Gap) -> float:
+        """What a gap earns: its share of the points."""
+        return gap.weight * self.total / sum(each.weight for each in self.gaps.values())
 
 
-def moodle(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
-    """A question of the kind cloze, as Moodle imports it."""
-    return _moodle([Question(name, page, found)])
-
-
-def _moodle(questions: Sequence[Question]) -> str:
-    """Questions, those of a pool in a category of their own, from which Moodle draws at random."""
+def moodle(questions: Sequence[Question]) -> str:
+    """Questions of the kind cloze, those of a pool in a category of their own, from which Moodle draws at random."""
     parts = []
     for pool, own in pools(questions).items():
         where = "/".join(("$course$/top/attncalc", *([pool.replace("/", "//")] if pool else [])))
@@ -49,7 +54,9 @@ def pools(questions: Sequence[Question]) -> dict[str, list[Question]]:
 
 
 def _moodle_question(one: Question) -> str:
-    text = body(one.page, one.gaps, Writing(lambda words: plain(words).replace("{", "&#123;"), _cloze))
+    marks = {gap: int(one.mark(gap)) if has_whole_marks(one) else gap.weight for gap in one.gaps.values()}
+    how = Writing(lambda words: plain(words).replace("{", "&#123;"), lambda gap: _cloze(gap, marks[gap]))
+    text = body(one.page, one.gaps, how)
     cdata = text.replace("]]>", "]]]]><![CDATA[>")
     return (
         f'<question type="cloze">\n<name><text>{plain(one.name)}</text></name>\n'
@@ -60,14 +67,19 @@ def _moodle_question(one: Question) -> str:
     )
 
 
-def _cloze(gap: Gap) -> str:
+def has_whole_marks(one: Question) -> bool:
+    """Whether each gap earns a whole number from 1 on, as Moodle has it; else its weights are all that is said."""
+    return all(mark >= 1 and mark.is_integer() for mark in map(float, map(one.mark, one.gaps.values())))
+
+
+def _cloze(gap: Gap, mark: int) -> str:
     """`{1:NUMERICAL:=0.8044:0.00005~%0%0.881:0.0005#hint}`."""
     answers = [f"={written(value)}:{written(OFF)}" for value in gap.right]
     for wrong in gap.wrong:
         hint = re.sub(r'[}~#/"\\]', r"\\\g<0>", plain(wrong.mistake.hint).replace("{", "&#123;"))
         hint = hint.replace(r"&\#123;", "&#123;")
         answers.append(f"%0%{written(wrong.value)}:{written(wrong.off)}#{hint}")
-    return f"{{{gap.weight}:NUMERICAL:{'~'.join(answers)}}}"
+    return f"{{{mark}:NUMERICAL:{'~'.join(answers)}}}"
 
 
 # QTI 2.1
@@ -88,7 +100,7 @@ PROGRAM, PLAIN = 0o100755, 0o100644
 def _qti(questions: Sequence[Question]) -> bytes:
     """A package with an item, as QTI 2.1 has it; of several a test, with a section for each pool that draws one."""
     many = len(questions) > 1
-    files = {f"item{i if many else ''}.xml": item(*one[:3], i * many) for i, one in enumerate(questions, 1)}
+    files = {f"item{i if many else ''}.xml": item(one, i * many) for i, one in enumerate(questions, 1)}
     known = {id(one): name.removesuffix(".xml") for name, one in zip(files, questions, strict=True)}
     resources = [_resource(name.removesuffix(".xml"), "item", name) for name in files]
     if many:
@@ -136,33 +148,34 @@ def package(files: Mapping[str, str], programs: Container[str] = ()) -> bytes:
     return whole.getvalue()
 
 
-def item(name: str, page: Page, found: Mapping[Where, Gap], number: int = 0) -> str:
+def item(one: Question, number: int = 0) -> str:
     """An assessmentItem: the gaps, the marks of each, and the hints of known mistakes."""
-    text = body(page, found, Writing(plain, _interaction))
-    known = {wrong.mistake.id: wrong.mistake.hint for gap in found.values() for wrong in gap.wrong}
-    total = sum(gap.weight for gap in found.values())
+    text = body(one.page, one.gaps, Writing(plain, _interaction))
+    known = {wrong.mistake.id: wrong.mistake.hint for gap in one.gaps.values() for wrong in gap.wrong}
     declared = [
         f'<responseDeclaration identifier="{gap.name}" {SINGLE}>'
         f"<correctResponse><value>{written(gap.right[0])}</value></correctResponse></responseDeclaration>"
-        for gap in found.values()
+        for gap in one.gaps.values()
     ]
-    nothing = "<defaultValue><value>0</value></defaultValue>"
+    nothing, most = "<defaultValue><value>0</value></defaultValue>", f'normalMaximum="{written(one.total)}"'
     declared += [
-        f'<outcomeDeclaration identifier="SCORE" {SINGLE} normalMaximum="{total}">{nothing}</outcomeDeclaration>',
+        f'<outcomeDeclaration identifier="SCORE" {SINGLE} {most}>{nothing}</outcomeDeclaration>',
         '<outcomeDeclaration identifier="FEEDBACK" cardinality="multiple" baseType="identifier"/>',
     ]
     hints = [
-        f'<modalFeedback outcomeIdentifier="FEEDBACK" identifier="{one}" showHide="show">{plain(hint)}</modalFeedback>'
-        for one, hint in known.items()
+        f'<modalFeedback outcomeIdentifier="FEEDBACK" identifier="{rule}" showHide="show">{plain(hint)}</modalFeedback>'
+        for rule, hint in known.items()
     ]
-    title = f'identifier="item{number or ""}" title="{escape(visible(name))}" adaptive="false" timeDependent="false"'
+    title = (
+        f'identifier="item{number or ""}" title="{escape(visible(one.name))}" adaptive="false" timeDependent="false"'
+    )
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<assessmentItem {QTI_ITSELF} {title}>",
         *declared,
         f"<itemBody>\n{text}\n</itemBody>",
         "<responseProcessing>",
-        *map(_processing, found.values()),
+        *(_processing(gap, one.mark(gap)) for gap in one.gaps.values()),
         "</responseProcessing>",
         *hints,
         "</assessmentItem>",
@@ -174,11 +187,11 @@ def _interaction(gap: Gap) -> str:
     return f'<textEntryInteraction responseIdentifier="{gap.name}" expectedLength="8"/>'
 
 
-def _processing(gap: Gap) -> str:
+def _processing(gap: Gap, mark: float) -> str:
     """A right answer adds to the score; one that a known mistake gives shows its hint."""
     score = (
         '<setOutcomeValue identifier="SCORE"><sum><variable identifier="SCORE"/>'
-        f'<baseValue baseType="float">{gap.weight}</baseValue></sum></setOutcomeValue>'
+        f'<baseValue baseType="float">{written(mark)}</baseValue></sum></setOutcomeValue>'
     )
     first, *others = gap.right
     cases = [(_equal(gap, first, OFF, f'<correct identifier="{gap.name}"/>'), score)]
@@ -215,9 +228,8 @@ def canvas(questions: Sequence[Question]) -> bytes:
     Its numerical questions have right answers alone, so mistakes are not in it.
     """
     many = len(questions) > 1
-    title, total, items = "attncalc" if many else questions[0].name, 0, []
+    title, total, items = "attncalc" if many else questions[0].name, 0.0, []
     for number, (pool, own) in enumerate(pools(questions).items(), 1):
-        found = own[0].gaps.values()
         if len(own) == 1:
             items += _canvas_problem(own[0], f"problem{number}_" if many else "")
         elif all(len(one.gaps) == 1 for one in own):
@@ -229,7 +241,7 @@ def canvas(questions: Sequence[Question]) -> bytes:
             step, place = list(own[0].gaps)[-1]
             one = f"'{step}[{','.join(map(str, place))}]'" if place else step
             raise OptionError(fault, hint=f"--ask {one} asks for one; moodle and qti have pools of any problems")
-        total += sum(gap.weight for gap in found)
+        total += own[0].total
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     kind = "associatedcontent/imscc_xmlv1p1/learning-application-resource"
     manifest = (
@@ -242,7 +254,7 @@ def canvas(questions: Sequence[Question]) -> bytes:
     )
     meta = (
         f'{head}<quiz identifier="quiz" xmlns="{META}"><title>{plain(title)}</title><description></description>'
-        f"<quiz_type>assignment</quiz_type><points_possible>{total}</points_possible>"
+        f"<quiz_type>assignment</quiz_type><points_possible>{written(total)}</points_possible>"
         "<allowed_attempts>1</allowed_attempts></quiz>\n"
     )
     quiz = (
@@ -258,22 +270,23 @@ def _canvas_sheet(one: Question) -> str:
 
 def _canvas_problem(one: Question, prefix: str) -> list[str]:
     """The sheet, and a question for each of its numbers."""
-    items = [_canvas_item(f"{prefix}sheet", one.name, _canvas_sheet(one), TEXT_ALONE, 0)]
+    items = [_canvas_item(f"{prefix}sheet", one.name, _canvas_sheet(one), TEXT_ALONE)]
     for (step, _), gap in one.gaps.items():
         said = f"({gap.name.removeprefix('gap')}) {step}"
         text, right = f"<p>{plain(said)} =</p>", _canvas_answers(gap)
-        items.append(_canvas_item(f"{prefix}{gap.name}", said, text, NUMERICAL, gap.weight, right))
+        items.append(_canvas_item(f"{prefix}{gap.name}", said, text, NUMERICAL, one.mark(gap), right))
     return items
 
 
 def _canvas_group(pool: str, own: Sequence[Question], number: int) -> str:
     """A group of problems of one number each: one of them is drawn for each student, with its sheet."""
-    points, items = 0, []
+    items = []
     for i, one in enumerate(own, 1):
         [((step, _), gap)] = one.gaps.items()
-        text, points = f"{_canvas_sheet(one)}\n<p>{plain(f'(1) {step}')} =</p>", gap.weight
-        items.append(_canvas_item(f"pool{number}_{i}", one.name, text, NUMERICAL, points, _canvas_answers(gap)))
+        text = f"{_canvas_sheet(one)}\n<p>{plain(f'(1) {step}')} =</p>"
+        items.append(_canvas_item(f"pool{number}_{i}", one.name, text, NUMERICAL, one.total, _canvas_answers(gap)))
     lines = "\n".join(items)
+    points = written(own[0].total)
     each = f"<selection_extension><points_per_item>{points}</points_per_item></selection_extension>"
     drawn = f"<selection><selection_number>1</selection_number>{each}</selection>"
     return (
@@ -282,9 +295,9 @@ def _canvas_group(pool: str, own: Sequence[Question], number: int) -> str:
     )
 
 
-def _canvas_item(name: str, title: str, text: str, kind: str, points: int, answers: str = "") -> str:
+def _canvas_item(name: str, title: str, text: str, kind: str, points: float = 0, answers: str = "") -> str:
     """A question, or a text that has none."""
-    fields = {"question_type": kind, "points_possible": points}
+    fields = {"question_type": kind, "points_possible": written(points)}
     told = "".join(
         f"<qtimetadatafield><fieldlabel>{label}</fieldlabel><fieldentry>{value}</fieldentry></qtimetadatafield>"
         for label, value in fields.items()
@@ -316,7 +329,7 @@ def _canvas_answers(gap: Gap) -> str:
 
 
 MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {
-    "moodle": ("moodle.xml", _moodle),
+    "moodle": ("moodle.xml", moodle),
     "qti": ("qti.zip", _qti),
     "canvas": ("canvas.zip", canvas),
 }

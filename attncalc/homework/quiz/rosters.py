@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from attncalc.common.errors import OptionError, amount, both, near, quoted
+from attncalc.common.errors import OptionError, amount, both, near, quoted, visible
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.handouts import handed_out, problem_document, question
-from attncalc.homework.quiz.platforms import Question, exported
+from attncalc.homework.quiz.platforms import Question, exported, has_whole_marks, pools
 from attncalc.homework.quiz.search import Asks
 from attncalc.homework.quiz.variants import variants
 from attncalc.homework.quiz.worksheets import Whose, Wording
@@ -76,13 +76,23 @@ def class_files(keys: Keys, worksheets_in: Sequence[str], wording: Wording) -> d
     return {name: text for files in own for name, text in files.items()} | {KEYS: document(keys)}
 
 
-def pooled(keys: Keys, formats: Iterable[str], wording: Wording) -> dict[str, str | bytes]:
+def pooled(keys: Keys, formats: Sequence[str], wording: Wording, tell: Callable[[str], None]) -> dict[str, str | bytes]:
     """The problems of a class for learning platforms: a pool of each, from which these give everybody one.
 
-    No student is named: which problem is whose is the platform's to say.
+    No student is named: which problem is whose is the platform's to say. Told is whose points Moodle cannot share out.
     """
     own = {one.id: one for one in keys.variants}
     questions = [_question(one, wording) for one in own.values()]
+    if "moodle" in formats:
+        for pool, (one, *_) in pools(questions).items():
+            if one.points is not None and not has_whole_marks(one):
+                points = shortest(one.points)
+                numbers = amount(len(one.gaps), "number")
+                tell(
+                    f"Moodle's marks are whole, and the {amount(points, 'point')} of {visible(pool)} cannot be shared "
+                    f"among its {numbers}: its question counts {sum(gap.weight for gap in one.gaps.values())}, "
+                    f"and {points} is the maximum mark to give it in Moodle's quiz"
+                )
     return dict(exported(form, questions) for form in formats)
 
 
@@ -90,7 +100,7 @@ def _question(one: Variant, wording: Wording) -> Question:
     problem = one.held.problem
     pool = one.title or one.name or problem.name
     asked = from_document(one.held.document, Key(problem).names, KEYS)
-    return question(problem, asked, wording, f"{pool} {one.id}", pool)
+    return question(problem, asked, wording, f"{pool} {one.id}", pool)._replace(points=one.points)
 
 
 def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> dict[str, str]:

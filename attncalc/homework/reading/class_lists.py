@@ -20,7 +20,15 @@ from attncalc.common.errors import InputError, amount, both, near, quoted, visib
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
-from attncalc.homework.reading.headings import NO_COLUMN, At, Headings, read_headings, refuse_misspelt
+from attncalc.homework.reading.headings import (
+    COUNTED,
+    NO_COLUMN,
+    At,
+    Headings,
+    read_headings,
+    refuse_misspelt,
+    seem_from_one,
+)
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames, limited
 from attncalc.homework.reading.table_sheets import has_commas
 from attncalc.inputs import csv_files, resolve
@@ -136,6 +144,8 @@ def _listed(
     refuse_misspelt(headings, head, whole, names, source)
     if said := [head.cells[i] for i in headings.others if head.cells[i] not in ("", OF_ANOTHER)]:
         reading.tell(_passed_over(said, source, "these problems" if part else names.problem))
+    if seem_from_one(headings.steps):
+        reading.tell(f"{source}: no column is of a first entry; {COUNTED}")
     return head, headings, students, has_commas((_answers(row, headings) for row in whole), delimiter)
 
 

@@ -32,6 +32,7 @@ _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
 At = tuple[int, ...]
 """The place of an entry in a step."""
 ONE_OF_THEM = "leave one of them"
+COUNTED = "in a list places are counted from 0, whatever --index-base prints"
 NO_COLUMN = -1
 """Stands for the column of an entry that a form does not ask for."""
 
@@ -160,13 +161,21 @@ def _in_shape(entries: Mapping[At, int], step: str, where: str) -> NDArray[np.in
     return columns
 
 
+def _has_zero(columns: NDArray[np.intp]) -> bool:
+    return bool((np.argwhere(columns != NO_COLUMN) == 0).any())
+
+
+def seem_from_one(steps: Mapping[str, NDArray[np.intp]]) -> bool:
+    """Whether places that are counted from 0 may have been meant from 1: none of them is a first one."""
+    placed = [columns for columns in steps.values() if columns.ndim]
+    return bool(placed) and not any(map(_has_zero, placed))
+
+
 def _refuse_places_beyond(steps: Mapping[str, NDArray[np.intp]], names: StepNames, where: str) -> None:
     """Refuse columns for entries that a step has not; a form may lack columns, and does not ask for those entries."""
     for step, columns in steps.items():
         shape = names.shape_of(step)
         if len(shape) == columns.ndim and any(a > b for a, b in zip(columns.shape, shape, strict=True)):
             named, last = (",".join(str(size - 1) for size in sizes) for sizes in (columns.shape, shape))
-            shifted = not (np.argwhere(columns != NO_COLUMN) == 0).any()
-            counted = "in a list places are counted from 0, whatever --index-base prints"
-            hint = counted if shifted else f"its last one is {quoted(f'[{last}]')}"
+            hint = f"its last one is {quoted(f'[{last}]')}" if _has_zero(columns) else COUNTED
             raise InputError(f"{where}: {quoted(step)} has no entry {quoted(f'[{named}]')}", hint=hint)

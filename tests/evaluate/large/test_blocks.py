@@ -124,6 +124,7 @@ class TestEachCase:
                 assert_allclose(some, wanted, rtol=0, atol=BOUND * scale, err_msg=repr(node))
 
 
+@pytest.mark.release
 @pytest.mark.spread
 @rows(("name", "case"), SMOOTH, by=lambda name, case: name, thorough=later)
 def test_a_gradient_in_blocks_is_the_gradient(name: str, case: Case) -> None:

@@ -113,6 +113,7 @@ def test_entries_and_their_arithmetic_are_there(request: pytest.FixtureRequest, 
         assert_allclose(trace[step.key], whole[step.key], atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("asked", ["", "result", "logits", "layer 1/attention/weights", "next", "layers"])
 def test_a_model_is_worked_out_once(monkeypatch: pytest.MonkeyPatch, as_large: None, asked: str) -> None:
     """What is told of a whole model, as the next tokens, was read off steps that were each worked out again."""

@@ -100,6 +100,7 @@ class TestEachExample:
                 continue  # neither side has all the axes: an outer product is asked for, never arrived at
             passes_through(example, [i])
 
+    @pytest.mark.thorough
     def test_an_axis_without_a_name_passes_through(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         drawn = [example.values(operands, seed) for seed in range(3)]
