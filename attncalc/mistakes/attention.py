@@ -8,7 +8,7 @@ from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, SEEN
 from attncalc.mistakes.projections import PROJECTIONS
 from attncalc.mistakes.rotary import IN_ATTENTION
 
-PORTED = (*SEEN, tiled("scores output"), *IN_BLOCKS, *LAYOUT, *permuted("output"))
+PORTED = (*SEEN, *tiled("output"), *IN_BLOCKS, *LAYOUT, *permuted("output"))
 """Mistakes of kernels: in what they see, and in how heads lie."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {

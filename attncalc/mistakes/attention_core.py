@@ -155,14 +155,17 @@ def _tiled(s: Scope) -> Node:
     return replaced(s.this, shared, concat([once] * shared.args["times"], "h"))
 
 
-def tiled(at: str) -> Mistake:
-    """Grouped query heads that take the key heads in turn."""
-    return wrong(
-        "gqa-tiled",
-        at,
-        _tiled,
-        says="query heads take the key heads in turn",
-        hint="Which query heads share a key head: neighbours, or every other one?",
+def tiled(mixed: str) -> tuple[Mistake, ...]:
+    """Grouped query heads that take the key heads in turn, in the step that mixes values too, or in one alone."""
+    return tuple(
+        wrong(
+            "gqa-tiled",
+            at,
+            _tiled,
+            says="query heads take the key heads in turn",
+            hint="Which query heads share a key head: neighbours, or every other one?",
+        )
+        for at in (f"scores {mixed}", "scores", mixed)
     )
 
 

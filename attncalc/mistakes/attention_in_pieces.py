@@ -156,7 +156,7 @@ KV_CACHE = (
         says="the bytes of one token alone",
         hint="How many tokens are in the cache by now?",
     ),
-    tiled("scores output"),
+    *tiled("output"),
     *(replace(m, rule=_at_the_end(m.rule)) for m in (*LAYOUT, *permuted("output")) if m.rule),
 )
 
@@ -259,7 +259,7 @@ FLASH = (
         hint="What do the weights of a row sum to?",
     ),
     *WINDOWS,
-    tiled("scores accumulator"),
+    *tiled("accumulator"),
     *LAYOUT,
     *permuted("output"),
 )

@@ -20,9 +20,10 @@ from attncalc.declare.mistake import (
     wrong,
 )
 from attncalc.language.graph import Node, rewrite, walk
-from attncalc.language.ops import affine
+from attncalc.language.ops import affine, compare_equal, index, keep_where, softmax
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
+from attncalc.mistakes.masking import logits
 from attncalc.mistakes.projections import CLAMPS, unbiased
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, without_nils
@@ -95,16 +96,32 @@ def _from_hidden(s: Scope) -> Node:
     return affine(product.sources[0], table, s.known.get(("", "logits/bias")))
 
 
+def _normed(norm: Node) -> Node:
+    """What a norm is of, told by its own steps alone."""
+    group = norm.key[0]
+    own = walk(norm, into=lambda node: node.sources if node.op != "step" or node.key[0] == group else ())
+    made = {node.key[1]: node for node in own if node.op == "step" and node.key[0] == group}
+    return parts(made["centered" if "centered" in made else "squares"], "sub", "pow")[0]
+
+
 def _unnormed(s: Scope) -> Node:
     """What the final norm is of, in place of what comes of it."""
     last = [node for node in (s.step, *walk(s.this, into=until_steps)) if node.op == "step"]
     for norm in last:
         group, name = norm.key
         if name == "output" and group.rpartition("/")[2] == "final norm":
-            centred = s.known.get((group, "centered"))
-            x = parts(centred or s.known[group, "squares"], "sub", "pow")[0]
+            x = _normed(norm)
             return x if norm is s.step else replaced(s.this, norm, x)
     raise NotThere("final norm")
+
+
+def _own(weights: Node) -> Node:
+    """Whether a key is the query's own token's."""
+    square = weights.axes[-2:]
+    if square[0].size != square[1].size:
+        raise NotThere("as many keys as queries")
+    i, j = (index(axis.name, square, letter) for axis, letter in zip(square, "ij", strict=True))
+    return compare_equal(i, j)
 
 
 def _bare(at: str) -> Mistake:
@@ -131,6 +148,15 @@ def _learned_by_the_first(s: Scope) -> Node:
     return rewrite([s.this], own.get)[0]
 
 
+NORMS = (
+    "norm1/output",
+    "norm2/output",
+    "norm3/output",
+    "post-norm1/output",
+    "post-norm2/output",
+    "embedding/norm/output",
+)
+"""Norms of a model but for the last one."""
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
     *inside(LAYER, "embedding/norm", "logits/norm"),
@@ -151,6 +177,43 @@ AROUND = (
     ),
     *inside((_bare("output"),), "final norm"),
     *map(_bare, ("logits raw_logits", "scaled_output")),
+    *(
+        wrong(
+            "norm-missing",
+            at,
+            lambda s: _normed(s.step),
+            says="what this norm is of, as it is",
+            hint="Which norms has a layer of this model, and what does each of them normalise?",
+        )
+        for at in NORMS
+    ),
+    wrong(
+        "norm-plus-one-added",
+        options=chosen(norm_offset={0: 1}),
+        says="1 more than γ as it is stored",
+        hint="Does this model multiply by what it has learned, or by 1 more?",
+        kind="convention",
+    ),
+    wrong(
+        "gate-not-activated",
+        "feed-forward/gated",
+        lambda s: s.hidden * s.linear,
+        says="the two products multiplied, without an activation",
+        hint="Which of the two products goes through an activation before they are multiplied?",
+    ),
+    *(
+        wrong(
+            f"att-own-{what}-zero",
+            "attention/weights cross-attention/weights",
+            rule,
+            says=f"a token's own {what} is 0{more}",
+            hint="Does each token look at itself, too?",
+        )
+        for what, rule, more in (
+            ("score", lambda s: softmax(keep_where(_own(s.this), 0, logits(s))), ""),
+            ("weight", lambda s: keep_where(_own(s.this), 0, s.this), ", and the rest is not shared out again"),
+        )
+    ),
     *(
         wrong(
             "norm-of-first-part",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, as_node, inside, named_size
-from attncalc.language.ops import concat, index, keep_where, part_of, repeat, rotate
+from attncalc.language.ops import concat, index, keep_where, part_of, rename, repeat, rotate
 
 MODELS = (2, 3, 4, 6, 8, 12, 16)
 """So many heads a model may have whose width is taken for that of a head."""
@@ -29,10 +29,18 @@ def _frequencies(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Nod
 
 
 def _of_model(heads: int) -> Mistake:
+    of_heads = _frequencies(lambda i, d: 2 * i / named_size("d_model", heads * d))
+
+    def rule(s: Scope) -> Node:
+        scores = s.as_due.get((s.step.args["group"], "scores"))  # rope alone has none
+        if scores is not None and any(axis.name == "h" and axis.size != heads for axis in scores.axes):
+            raise NotThere("so many heads")
+        return of_heads(s)
+
     return wrong(
         "rope-theta-dmodel",
         "frequencies",
-        _frequencies(lambda i, d: 2 * i / named_size("d_model", heads * d)),
+        rule,
         says="base^(−2i/d_model): the width of the model in place of the head's",
         hint=WIDTH,
     )
@@ -111,6 +119,16 @@ def _mixed(s: Scope) -> Node:
     return replaced(s.this, turn, x * along[0] + concat([-second, first], name) * along[1])
 
 
+def _mixed_otherwise(s: Scope) -> Node:
+    """Angles for entries half the width apart, partners that are neighbours."""
+    turn = _turn(s)
+    x, cosines, sines = turn.sources
+    name = x.names[-1]
+    along = [concat([rename(part, part.names[-1], name)] * 2, name) for part in (cosines, sines)]
+    partners = rotate(x, 0 * cosines, 0 * sines + 1, "interleaved")
+    return replaced(s.this, turn, x * along[0] + partners * along[1])
+
+
 def _turned_back(s: Scope) -> Node:
     turn = _turn(s)
     x, cosines, sines = turn.sources
@@ -120,12 +138,18 @@ def _turned_back(s: Scope) -> Node:
 def turns(at: str) -> tuple[Mistake, ...]:
     """Mistakes of the turn itself, in the steps that turn."""
     return (
-        wrong(
-            "rope-mixed-layout",
-            at,
-            _mixed,
-            says="angles for pairs of neighbours, partners half the width apart",
-            hint="Do both numbers of a pair turn by the same angle?",
+        *(
+            wrong(
+                "rope-mixed-layout",
+                at,
+                mixed,
+                says=f"angles for {those}, partners {these}",
+                hint="Do both numbers of a pair turn by the same angle?",
+            )
+            for mixed, those, these in (
+                (_mixed, "pairs of neighbours", "half the width apart"),
+                (_mixed_otherwise, "pairs half the width apart", "that are neighbours"),
+            )
         ),
         wrong(
             "rope-inverse",

@@ -293,7 +293,7 @@ HEADS = (
         says="the weights are laid side by side, without the values",
         hint="Where did V go?",
     ),
-    tiled("scores heads"),
+    *tiled("heads"),
     *IN_BLOCKS,
     *permuted("concatenated"),
     *FUSED,

@@ -17,10 +17,11 @@ from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
 
 def _normed(s: Scope) -> Node:
     """The skip path behind the norm in place of before it."""
-    number = s.step.args["name"][-1]
-    if s.options["norm_at"] == "after" or (f"norm{number}", "output") not in s.known:
+    layer, number = s.step.args["group"], s.step.args["name"][-1]
+    norm = "/".join(filter(None, (layer, f"norm{number}"))), "output"
+    if s.options["norm_at"] == "after" or norm not in s.known:
         raise NotThere("norm")
-    return s.known[f"norm{number}", "output"] + parts(s.this, "add")[1]
+    return s.known[norm] + parts(s.this, "add")[1]
 
 
 def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -192,6 +192,22 @@ def test_layers_with_a_window_are_told_by_the_first_files_too(name: str, tmp_pat
     assert found | {"rope_base": 1} == ac.load(MODELS / name).info["options"] | {"rope_base": 1}
 
 
+LATER: dict[str, dict[str, Any]] = {
+    "gpt_oss": {"swiglu_alpha": 1.702},
+    "mpt": {"_name_or_path": "", "chunk_size_feed_forward": 0, "return_dict": True, "label2id": {"LABEL_0": 0}},
+}
+"""What `transformers` of later versions writes as well, of MPT into the object of its attention."""
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_later_versions_write_as_well_changes_nothing(name: str, tmp_path: Path) -> None:
+    config = json.loads((MODELS / name / "config.json").read_text(encoding="utf-8"))
+    keys = {"attn_config": config["attn_config"] | LATER[name]} if name == "mpt" else LATER[name]
+    assert ac.load(edited(tmp_path, name, **keys)).info["options"] == ac.load(MODELS / name).info["options"]
+    with pytest.raises(ac.InputError, match="alpha = 2 is not supported"):
+        ac.load(edited(tmp_path, "gpt_oss", swiglu_alpha=2))
+
+
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [

@@ -402,6 +402,53 @@ def test_what_does_not_go_past_one_of_two_parts_is_told(number: int) -> None:
     assert marked.first_wrong == FFN
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "gpt2"])
+def test_what_goes_past_a_part_behind_its_norm_is_told(model: str) -> None:
+    t, names = computed(model), marker_of(model).key.names
+    right = continued(t, {})
+    at = "layer 0", "residual1"
+    other = right | continued(t, {at: right["layer 0/norm1/output"] + right["layer 0/attention/output"]})
+    dump = {name: other["/".join(filter(None, names.find(name)))].astype(np.float32) for name in returned(t)}
+    marked = marker_of(model).mark(from_python(dump))
+    assert [step.mistake for step in marked.steps if step.mistake] == ["block-residual-from-normed"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("model", "base"), [("llama", 1234.0), ("llama", 20000.0), ("qwen3", 300.0)])
+def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
+    marked = marker_of(model).mark(from_python(returned(computed(model, dtype="float32", rope_base=base))))
+    first = next(step for step in marked.steps if step.mistake)
+    assert (first.mistake, first.name) == ("rope-wrong-base", SCORES)
+    assert f"another base: about {base:g} (--rope-base {base:g}" in first.finding.says
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "id", ["att-own-score-zero", "att-own-weight-zero", "norm-missing", "norm-plus-one-added", "gate-not-activated"]
+)
+def test_what_ports_leave_out_or_add_is_named(id: str) -> None:
+    key = marker_of("llama").key
+    planted = [found for found in key.wrong if found.mistakes[0].id == id]
+    for solution in planted:
+        found = {name: key.value(key.names.find(name), solution) for name in returned(computed("llama"))}
+        dump = {name: value.astype(np.float32) for name, value in found.items() if value is not None}
+        marked = marker_of("llama").mark(from_python(dump))
+        assert [step.mistake for step in marked.steps if step.mistake] == [id]
+    assert planted
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["gemma2", "gemma3", "llama", "mistral"])
+def test_what_loses_all_numbers_is_named_where_the_first_are_lost(model: str) -> None:
+    key = marker_of(model).key
+    planted = next(found for found in key.wrong if found.mistakes[0].id == "mask-plus-inf")
+    found = {name: key.value(key.names.find(name), planted) for name in returned(computed(model))}
+    dump = {name: value.astype(np.float32) for name, value in found.items() if value is not None}
+    marked = marker_of(model).mark(from_python(dump))
+    assert next(step.mistake for step in marked.steps if step.mistake) == "mask-plus-inf"
+
+
 @pytest.mark.release
 def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
     def turned(tensors: dict[str, Any]) -> dict[str, Any]:
@@ -900,6 +947,8 @@ def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
                 "model.layers.1.block_sparse_moe.gate": "feed-forward/logits",
                 "model.layers.1.block_sparse_moe.experts": "feed-forward/output",
                 "model.layers.1.block_sparse_moe": "feed-forward/output",
+                "model.layers.1.mlp.gate": "feed-forward/logits",
+                "model.layers.1.mlp.experts": "feed-forward/output",
                 "model.layers.1.mlp": "feed-forward/output",
             },
         ),
@@ -912,6 +961,28 @@ def test_modules_of_experts_are_known_by_their_names(model: str, hooked: dict[st
         name: f"layer 1/{at}" for name, at in hooked.items()
     }
     assert marker_of(model).mark(from_python({name: t[f"layer 1/{at}"][None] for name, at in [*hooked.items()][:1]}))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ids", [IDS, IDS[:2]], ids=["more tokens than heads", "as many"])
+@pytest.mark.parametrize("model", ["qwen3", "gemma3", "qwen3_moe"])
+def test_what_a_norm_of_heads_gives_has_heads_or_tokens_first(model: str, ids: list[int]) -> None:
+    t = ac.load(MODELS / model)(ids)
+    for name in ("q_norm", "k_norm"):
+        given = t[f"layer 1/attention/{name.replace('_', '-')}/output"]
+        module = f"model.layers.1.self_attn.{name}"
+        for laid in (given, given.swapaxes(0, 1)):
+            assert t.check({module: laid[None]})
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["deepseek_v3", "mixtral"])
+def test_a_router_may_stay_in_float32_behind_what_is_in_a_narrow_type(model: str) -> None:
+    t = computed(model)
+    before = t["layer 1/norm2/output"].astype(np.float16)
+    logits = before.astype(np.float32) @ t.inputs["layer 1/experts/router"].value.astype(np.float32)
+    dump = {"layer 1/norm2/output": before, "layer 1/feed-forward/logits": logits}
+    assert t.check(dump)
 
 
 @pytest.mark.thorough

@@ -77,6 +77,18 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
         "gqa-tiled",
         "in turn",
     ),
+    "values in turn": (
+        posed(K[:, FEW], V[:, FEW]),
+        lambda r: attention(r, Q, np.repeat(K[:, FEW], 3, 1), np.tile(V[:, FEW], (1, 3, 1, 1))),
+        "gqa-tiled",
+        "in turn",
+    ),
+    "keys in turn": (
+        posed(K[:, FEW], V[:, FEW]),
+        lambda r: attention(r, Q, np.tile(K[:, FEW], (1, 3, 1, 1)), np.repeat(V[:, FEW], 3, 1)),
+        "gqa-tiled",
+        "in turn",
+    ),
     "any order": (
         posed(causal=True),
         lambda r: attention(r, Q, K, V, causal=True)[:, ORDER],
@@ -229,3 +241,16 @@ def test_queries_that_are_turned_by_other_positions_are_named() -> None:
         scores = np.matmul(turned(q, at), turned(k, of_keys).T) / np.sqrt(WIDTH)
         e = np.exp(np.where(keys <= own[:, None] + new, scores, -np.inf))
         assert judged(given, np.matmul(e / e.sum(-1, keepdims=True), v)).mistake == named
+
+
+def test_a_model_with_other_heads_has_no_width_of_theirs() -> None:
+    """Of two heads the width of the model would give these frequencies; of twelve it would not."""
+    x = random(TOKENS, WIDE, seed=3)
+    given = {f"w{name}": w for name, w in zip("qkvo", W, strict=True)}
+    options = {"heads": HEADS, "rope": True}
+    key = Key(problem("multihead", options, x=x, **given))
+    shared = next(found for found in key.wrong if found.mistakes[0].id == "rope-exp-i")
+    wrong = key.value(("", "output"), shared)
+    assert wrong is not None
+    found = Marker(key).mark(from_python(wrong.astype(np.float32))).steps[0].finding
+    assert (found.mistakes, found.also) == (("rope-exp-i",), ())

@@ -207,6 +207,12 @@ def mixed_layout(p: Any) -> Array:
     return np.asarray(x * c + np.concatenate([-b, a], -1) * s)
 
 
+def mixed_otherwise(p: Any) -> Array:
+    x, c, s = p["first"], np.concatenate([p["second"]] * 2, -1), np.concatenate([p["third"]] * 2, -1)
+    partners = np.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape)
+    return np.asarray(x * c + partners * s)
+
+
 def turned_by(sign: int) -> Callable[[Any], Array]:
     """Each pair times [c s; −s c]."""
 
@@ -967,6 +973,7 @@ PHRASES: dict[str, Any] = {
     "cosines in the even columns, sines in the odd ones": "cos(angles) and sin(angles) in turn",
     "sines of degrees": "sin(angles·π / 180) and cos(angles·π / 180) in turn",
     "angles for pairs of neighbours, partners half the width apart": mixed_layout,
+    "angles for pairs half the width apart, partners that are neighbours": mixed_otherwise,
     "turned the other way": "rotate(first; second, −third)",
     "[c s; −s c]": turned_by(1),
     "angles in degrees": "angles = right·π / 180",

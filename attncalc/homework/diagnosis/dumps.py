@@ -94,6 +94,11 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
     return [near.number for near in telling if _fits_throughout(key, question, nodes[near.number], own, everywhere)]
 
 
+def distance(answer: Answer, value: Array, right: Array) -> float:
+    """How far a dump is from a value, relative to the rows of what is right."""
+    return _off(answer, value, _sizes(right))
+
+
 def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | None) -> list[int]:
     """Those of the rules' values that explain a dump of another shape than what is right."""
     tried = []

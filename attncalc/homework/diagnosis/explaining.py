@@ -49,6 +49,13 @@ MOST_PAIRS = 3000
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED = "heads-permuted"
+ANOTHER_BASE = "rope-wrong-base"
+BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8)
+"""The bases of turns that are tried first."""
+APART = 1.25
+"""The logarithms of these lie by this apart, at most."""
+GOLDEN, HALVINGS, AS_NEAR = ((3 - 5**0.5) / 2, (5**0.5 - 1) / 2), 18, 1.5
+"""Where between two bases others are tried, how often, and how much further off a rounder one may be."""
 BEHIND = 4
 """Behind a mistake, so many times what its type leaves of sums tell of another one."""
 FAR = 30
@@ -71,7 +78,8 @@ def explanations(
     by `pairs_in_dump`.
     """
     singles = _candidates(question, key.wrong)
-    singles.sort(key=lambda single: -_place(key, single.mistakes))
+    late = -1 if is_lost(question.answer, question.expected) else 1  # what is lost was lost at once
+    singles.sort(key=lambda single: -late * _place(key, single.mistakes))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
         for base in question.bases:
@@ -82,6 +90,7 @@ def explanations(
         somewhere = _in_some_places(key, question, singles)
         for base in question.bases:
             yield nearest_to(key, question, somewhere, base, beside)
+        yield _base_found(key, question, beside)
         return
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
@@ -348,6 +357,39 @@ def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
 
     order = matched(answer, question.expected, step.names.index("h"))
     return [(replace(known, says=f"{known.says}: {', '.join(map(str, order))}"),)] if order else []
+
+
+def _base_found(key: Key, question: Question, beside: Explanation) -> list[Explanation]:
+    """Another base of the turns, whichever it is: the one that a dump is nearest to, in as few figures as will do."""
+    known = next((mistake for mistake in key.known if mistake.id == ANOTHER_BASE), None)
+    option = next((name for name in ("rope_base", "base") if key.problem.settled.get(name)), "")
+    alike = question.answer.shape == question.expected.shape and key.is_small(question.step)
+    if known is None or not option or not alike:
+        return []
+    from attncalc.homework.diagnosis.dumps import distance  # a door: few answers are dumps
+
+    own, tried = question.bases[0], dict[float, tuple[float, list[Candidate]]]()
+
+    def off(base: float) -> float:
+        base = float(f"{base:.9g}")
+        if base not in tried:
+            rule = replace(known, options=lambda _: {option: base}, says=f"another base: about {base:g}")
+            solution = key.solutions.by(rule)
+            made = _candidates(question, [solution] if solution else [])
+            values = [x for x in _values(key, question, made, own) if x.shape == question.expected.shape]
+            tried[base] = min([distance(question.answer, x, question.expected) for x in values], default=np.inf), made
+        return tried[base][0]
+
+    usual = min(BASES, key=off)
+    if off(usual) >= distance(question.answer, _without_mistake(key, question, own), question.expected):
+        return []
+    low, high = np.log(usual) - APART, np.log(usual) + APART
+    for _ in range(HALVINGS):
+        a, b = (low + share * (high - low) for share in GOLDEN)
+        low, high = (low, b) if off(np.exp(a)) < off(np.exp(b)) else (a, high)
+    best = min(tried, key=off)
+    rounded = next((base for n in range(1, 7) if off(base := float(f"{best:.{n}g}")) <= AS_NEAR * off(best)), best)
+    return nearest_to(key, question, tried[rounded][1], own, beside)
 
 
 def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:

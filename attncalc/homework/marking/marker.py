@@ -229,7 +229,7 @@ class _Sheet:
 
             answer = noise.after_narrow(answer, self.rounded) if in_stream else answer
             answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
-            if answer.inferred and answer.stored in NARROW:
+            if answer.stored in NARROW:
                 self.rounded = noise.coarser(self.rounded, answer.stored)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
@@ -566,7 +566,7 @@ class Marker:
             batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
             if self.key.names.of_modules and batched:
                 answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
-            asked[key] = self.key.in_numbers(answer, key)
+            asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
         if again:
             what = "a step that is" if len(again) == 1 else "steps that are"
             notes = (*notes, f"{listed(again, 6)}: {what} told above, passed over")
@@ -577,6 +577,17 @@ class Marker:
                 f"{sheet.source or 'the sheet'} answers no step of {self.key.names.problem}", hint=self.key.names.has
             )
         return asked, notes
+
+    def _heads_first(self, answer: Answer, step: StepKey, name: str) -> Answer:
+        """What a norm of heads gives: some models hand it tokens first; of as many of both, what is nearer to right."""
+        modules = self.key.names.of_modules
+        if step[1] != "output" or len(answer.shape) != 3 or modules is None or not modules.step(name):
+            return answer
+        right, turned = self.key.value(step), answer.laid(lambda part: part.swapaxes(0, 1))
+        if right is None or turned.shape != right.shape:
+            return answer
+        alike = answer.shape == right.shape
+        return answer if alike and largest_error(answer, right) <= largest_error(turned, right) else turned
 
     def _among_others(self, answer: Answer, step: StepKey) -> Answer:
         """Entries that were given by their places in the shape of their step, whose other ones are blank."""

@@ -74,13 +74,14 @@ ALONE = {
 }
 """What a module gives that holds the modules of these weights, and goes on from them by itself."""
 IN_CODE = (
+    (r"\bblock_sparse_moe\b", "mlp"),
     (r"\bencoder\.layer\.(\d+)", r"layers.\1"),
     (r"\battention\.attention\.(q|k|v)(?:uery|ey|alue)\b", r"attention.\1_proj"),
     (r"\battention\.output\.dense\b", "attention.o_proj"),
     (r"\bintermediate\.dense\b", "mlp.fc1"),
     (r"\boutput\.dense\b", "mlp.fc2"),
 )
-"""How ViT's modules are called in files, and how in code of today, which translates the names as it reads."""
+"""How modules are called in files, and how in code of today, which translates the names of Mixtral and ViT."""
 
 
 def _plain(name: str) -> str:
