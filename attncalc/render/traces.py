@@ -776,7 +776,10 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
-        said[name] = f"{name} = {words}" if name in said and not words.startswith(f"{name} = ") else words
+        if not words.startswith(f"{name} = "):
+            said[name] = f"{name} = {words}" if name in said else words
+        elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
+            said[name] = words
     return [*said.values()]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import rows
 from test_samples import PROBLEMS, posed
 
 import attncalc as ac
@@ -21,7 +22,7 @@ from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import View, render
 from attncalc.render.page import Note, Part, Table
-from attncalc.render.traces import LONGEST_WORKED, ROW, WORD, WORDS, cells, leading, links, page, written
+from attncalc.render.traces import LONGEST_WORKED, ROW, WORD, WORDS, cells, leading, links, options, page, written
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
@@ -353,3 +354,14 @@ def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -
         names = {symbol(node) for node in numbers if node.args["symbol"]}
         assert isinstance(trace.problem, Problem)
         assert names - OWN <= signs | set(trace.problem.calculation.defaults)
+
+
+@rows("name", PROBLEMS)
+def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
+    for trace in carried_out(name, False):
+        told = dict(words.rpartition(" = ")[::2] for words in options(trace, solver.signs(trace)))
+        assert isinstance(trace.problem, Problem)
+        usual = trace.problem.calculation.defaults
+        for option, value in trace.options.items():
+            if isinstance(value, str) and value != usual.get(option):
+                assert told[option] == value
