@@ -60,7 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             is_long = any(map(item.get_closest_marker, ("thorough", "release")))
             return thorough or not is_long or rows.is_asked_for(item)
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
-        return rows.run_of(item) in runs or (draws and thorough)
+        own = rows.run_of(item)
+        return own in runs or (draws and thorough and own is not rows.Run.RELEASE)
 
     found: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:

@@ -55,6 +55,7 @@ RESULTS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", RESULTS, ids=" ".join)
 def test_a_result_is_a_document(run: Run, words: list[str]) -> None:
     done = run(*words, "-f", "json", cwd=SAMPLES)

@@ -63,7 +63,7 @@ def test_every_calculation_has_a_sample_among_them() -> None:
 DECLARED = [(name, load(name).pictures) for name in TABLE if isinstance(load(name).pictures, tuple)]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(("name", "declared"), DECLARED, ids=[name for name, _ in DECLARED])
 def test_what_is_declared_by_name_is_there(name: str, declared: tuple[str, ...]) -> None:
     trace = work_out(name)

@@ -95,6 +95,7 @@ class TestOrdinaryInput:
         calculation: Callable[..., ac.Trace] = getattr(ac, distance)
         near(calculation(a, b).result[None], [true], float(true), n)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("causal", [False, True], ids=["all keys", "causal"])
     def test_attention(self, causal: bool, seed: int, n: int) -> None:
         q, k, v = (drawn(seed + i, n, 8) for i in range(3))
@@ -143,6 +144,7 @@ def test_standard_deviation_near_the_ends_of_the_range(counts: str, size: float)
     near(found[None], [mpmath.sqrt(variance)], size, 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [1, 1e-10, 1e-100, 1e-300, 1e-310], ids=str)
 @pytest.mark.parametrize("base", ["e", 2, 10])
 @pytest.mark.parametrize("n", SIZES)

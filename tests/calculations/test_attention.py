@@ -347,6 +347,7 @@ class TestLaws:
             start = ac.attention(operands["q"][: t + 1], operands["k"][: t + 1], operands["v"][: t + 1], causal=True)
             assert_allclose(start.result, whole[: t + 1], rtol=1e-12, atol=1e-14)
 
+    @pytest.mark.thorough
     @few
     @given(seeds, st.integers(1, 4))
     def test_the_pieces_give_the_whole(self, seed: int, n: int) -> None:
@@ -395,6 +396,7 @@ class TestLaws:
         operands = drawn(0, x=(3, 4), context=(5, 4), wq=(4, 2), wk=(4, 2), wv=(4, 3))
         assert_allclose(ac.flash(**operands).result, ac.attention(**operands).result, rtol=1e-12, atol=1e-14)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("keys", "blocks"), [(1, 1), (5, 3), (128, 64), (129, 43), (1000, 63)])
     def test_many_keys_are_cut_into_few_blocks(self, keys: int, blocks: int) -> None:
         operands = drawn(q=(3, 2), k=(keys, 2), v=(keys, 2))

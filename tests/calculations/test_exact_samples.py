@@ -166,7 +166,7 @@ def test_what_has_no_closed_form_says_so_in_one_line(name: str, capsys: pytest.C
     assert re.fullmatch(f"Error: {REFUSED[name]}", error)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("page", [each for each in FORMATS if each not in BINARY])
 @pytest.mark.parametrize("name", PAGED)
 def test_exact_results_go_on_every_page(name: str, page: str) -> None:
@@ -208,7 +208,7 @@ def test_what_is_0_exactly_is_shown_as_0(name: str) -> None:
         assert zeros_that_show(posed(name)._replace(backward=Backward())) == []
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", COMPARED)
 def test_so_it_is_of_other_numbers(name: str, seed: int) -> None:

@@ -46,6 +46,7 @@ def test_heads_and_batches_agree_with_loops_over_every_entry(
     assert t.result.shape == (*shapes["q"][:-1], shapes["v"][-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["keep", "drop", "additive", "bias"])
 @pytest.mark.parametrize(
     "shape", [(5,), (4, 5), (1, 5), (4, 1), (3, 4, 5), (3, 1, 5), (2, 3, 4, 5), (2, 1, 1, 5)], ids=str
@@ -81,6 +82,7 @@ def test_reasons_not_to_look_go_together_whatever_axes_they_differ_along(
     agrees("attention", drawn(**LAYOUTS["a batch of heads"]) | {"mask": mask}, **rules)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [(5,), (1, 5), (4, 1), (1, 1), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)], ids=str)
 def test_the_gradient_of_a_bias_has_the_shape_of_the_bias(shape: tuple[int, ...]) -> None:
     operands = drawn(**LAYOUTS["a batch of heads"])

@@ -208,6 +208,7 @@ def test_what_later_versions_write_as_well_changes_nothing(name: str, tmp_path: 
         ac.load(edited(tmp_path, "gpt_oss", swiglu_alpha=2))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [

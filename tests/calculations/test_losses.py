@@ -202,6 +202,7 @@ class TestGradient:
 
 
 class TestLaws:
+    @pytest.mark.thorough
     @few
     @given(logits, targets, st.floats(-100, 100))
     def test_a_shift_of_all_scores_changes_nothing(self, z: Array, y: list[int], shift: float) -> None:

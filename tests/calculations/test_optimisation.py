@@ -22,6 +22,7 @@ def test_points_are_those_of_torch_optim(row: str) -> None:
     assert_allclose(found.result, known["points"][-1], rtol=1e-13)
 
 
+@pytest.mark.thorough
 @given(strategies.lists(strategies.floats(0.1, 10), min_size=1, max_size=5), strategies.floats(0.01, 100))
 def test_without_epsilon_adam_does_not_feel_the_scale_of_the_gradients(gradients: list[float], scale: float) -> None:
     column = np.array(gradients)[:, None]

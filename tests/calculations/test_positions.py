@@ -41,6 +41,7 @@ class TestSinusoidal:
         assert_allclose(t["shifted"], ac.sinusoidal(n=4, d=6, layout=layout, start=3).result, atol=1e-14)
         assert_allclose(t["shift"] @ t["shift"].T, np.eye(6), atol=1e-15)
 
+    @pytest.mark.thorough
     @given(st.integers(2, 12), st.integers(1, 8), st.floats(2, 1e6))
     def test_products_depend_on_the_distance_alone(self, n: int, half: int, base: float) -> None:
         products = ac.sinusoidal(n=n, d=2 * half, base=base, properties=True)["products"]

@@ -34,6 +34,7 @@ class TestConcentration:
             ac.concentration(n=(8,), trials=50)["spread"], ac.concentration(n=(2, 8), trials=50)["spread"][1:]
         )
 
+    @pytest.mark.thorough
     def test_cosines_gather_at_zero(self) -> None:
         n = np.array([2, 8, 32, 128])
         t = ac.concentration(n=tuple(n.tolist()), trials=TRIALS)

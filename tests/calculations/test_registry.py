@@ -191,6 +191,7 @@ class TestEachCase:
 @pytest.mark.spread
 @every_smooth_case
 class TestEachGradient:
+    @pytest.mark.thorough
     def test_agrees_with_central_differences(self, name: str, case: Case) -> None:
         found = gradients(name, case)
         assert found.outputs
@@ -212,6 +213,7 @@ class TestEachGradient:
         for step in found.steps:
             explained(step)
 
+    @pytest.mark.thorough
     def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
         comes_out(gradients(name, case))
 

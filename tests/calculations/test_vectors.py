@@ -214,11 +214,13 @@ class TestEveryDistance:
         direct, first, second = (float(distance(*pair).result) for pair in ((a, c), (a, b), (b, c)))
         assert direct <= (first + second) * (1 + 1e-12)
 
+    @pytest.mark.thorough
     @few
     @given(a=vectors, b=vectors)
     def test_is_the_same_both_ways(self, distance: Any, a: Array, b: Array) -> None:
         assert float(distance(a, b).result) == float(distance(b, a).result)
 
+    @pytest.mark.thorough
     @few
     @given(a=vectors, b=vectors, shift=numbers)
     def test_ignores_where_both_stand(self, distance: Any, a: Array, b: Array, shift: float) -> None:

@@ -98,6 +98,7 @@ def test_what_is_typed_may_be_what_a_hand_writes(run: Run, answer: str) -> None:
     assert run("softmax", "3,3", "--check", answer).stdout.endswith("right: 2 of 2 marks\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OF_RESULTS)
 def test_what_is_of_results_is_nothing_to_an_answer(run: Run, name: str) -> None:
     option = [flag(name), *([VALUES[name]] if name in VALUES else [])]
@@ -117,6 +118,7 @@ def test_how_a_saved_result_was_carried_out_is_no_obstacle_to_marking(run: Run) 
     assert run("run", "saved.json", "--check", RIGHT).returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("option", "calculation"),
     [("--causal", "attention"), ("--no-causal", "attention"), ("--causal", "grad attention")],
@@ -139,7 +141,7 @@ def test_a_key_behind_its_sheets_is_told(run: Run, sheets: str) -> None:
     assert "comes before" not in run("grade", "none.json", "problem.json").stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(
     "roster", ["student\nAnn Lee\n", "Name;Mark\nAnn Lee;\n", "First name,Last name,id\nAnn,Lee,7\n"]
 )
@@ -194,7 +196,7 @@ def test_the_noise_of_a_narrower_type_is_told(run: Run) -> None:
     assert "noise" not in run(*words).stdout
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_step_that_no_problem_has_is_told_before_any_sheet_is_marked(run: Run) -> None:
     Path("roster.csv").write_text("student\nAnn\nBob\n")
     run("quiz", "attention", "--roster", "roster.csv", "--seed", "3", "-o", "quiz")

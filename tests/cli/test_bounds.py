@@ -137,7 +137,7 @@ def zipped(content: bytes) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows(("words", "message"), REFUSED.values(), ids=REFUSED)
 def test_it_is_refused_in_a_line(
     folder: Path,
@@ -165,6 +165,7 @@ TOO_MUCH = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that the system keeps to")
 @pytest.mark.parametrize("words", TOO_MUCH.values(), ids=TOO_MUCH)

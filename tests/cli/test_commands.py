@@ -147,6 +147,7 @@ class TestACommandForItsWords:
                 first, made = command_of(name, carry_out, derivative, ["1,2", spelling]).params
                 assert (first.name, told(made)) == (operands.name, told(option))
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("word", ["--help", "-h", "--no-such", "-1", "-qd3", "--"])
     def test_has_all_of_them_where_a_word_may_be_anything(self, name: str, derivative: str, word: str) -> None:
         whole = [each.name for each in command_of(name, carry_out, derivative).params]
@@ -334,6 +335,7 @@ class TestOptions:
 class TestFiles:
     """`-o` writes in the format of the suffix, unless `-f` says otherwise."""
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("name", "more", "start"),
         [
@@ -366,6 +368,7 @@ class TestFiles:
     def test_a_hyphen_is_standard_output(self, run: Run) -> None:
         assert stdout(run, "cosine", "1,2", "3,4", "-q", "-o", "-") == "0.9839\n"
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("form", ["npy", "npz"])
     def test_bytes_go_into_a_pipe(self, attncalc_command: list[str], form: str) -> None:
         done = subprocess.run([*attncalc_command, "cosine", "1,2", "3,4", "-f", form], capture_output=True, check=True)

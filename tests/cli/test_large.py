@@ -91,7 +91,7 @@ def test_sizes_that_no_machine_has_are_refused(run: Run, words: tuple[str, ...])
     assert hint.startswith("hint: ")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space, and /proc")
 @pytest.mark.parametrize(
     ("words", "status"),
@@ -116,7 +116,7 @@ def test_a_limit_of_the_process_is_respected(
         assert not list(folder.glob("*.npz"))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space, and /proc")
 def test_more_numbers_than_can_be_written_as_text_are_refused(
     limited: Callable[..., tuple[int, str]], tmp_path: Path

@@ -38,7 +38,7 @@ SAVED = {
 
 
 @pytest.mark.parametrize("words", SAVED.values(), ids=SAVED)
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_saved_result_in_letters_runs_again(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     saved = run(*words, "--symbolic", "--format", "json").stdout
     (tmp_path / "saved.json").write_text(saved, encoding="utf-8")

@@ -165,7 +165,7 @@ def test_right_rounded_wrong_and_abandoned_answers_hints_an_interrupt_and_going_
     assert again.leaves() == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_three_without_help_end_it_with_0(sits: Sits) -> None:
     ann = sits("dot", "--seed", "1", "--no-why")
     told = ann.reads()
@@ -221,7 +221,7 @@ def test_a_narrow_terminal_has_lines_that_fit(sits: Sits) -> None:
     assert not [line for line in ann.seen.splitlines() if len(line) > 40 and "│" not in line]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_pipe_hears_the_same_without_a_prompt(sits: Sits, run: Run) -> None:
     lines = [answer(task) for task in tasks_of("softmax", 0)[:2]]
     said = [lines[0], "next", "1 2 3", "hint", "nonsense", lines[1], "list", "quit"]

@@ -221,7 +221,7 @@ def test_the_steps_of_a_model_are_counted() -> None:
 @posix
 class TestInATerminal:
     # The signal comes when the bar is there, so that a million of iterations are never made.
-    @pytest.mark.thorough
+    @pytest.mark.release
     @pytest.mark.parametrize(
         ("end", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["interrupted", "terminated"]
     )
@@ -239,7 +239,7 @@ class TestInATerminal:
         assert (done.status, done.stdout, seen(done.screen)[-1]) == (130, b"", [])
         assert done.screen.rpartition("\x1b[?25")[2].startswith("h"), "the cursor is seen again"
 
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_what_is_calculated_is_the_same(self, attncalc_command: list[str]) -> None:
         call = [*LONG, "--steps", "60000", "-f", "json"]
         done = in_terminal(attncalc_command, call, columns=60)

@@ -54,7 +54,7 @@ def test_a_natural_name_draws_its_kind(run: Run, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "quiz/problem.json").read_text())["options"] == {"kind": "relu"}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_the_same_seed_writes_the_same_files(run: Run, quiz: Path) -> None:
     again = ("quiz", "attention", "--seed", "1", "--size", "d_k=4", "--size", "n=3", "--level", "easy", "-o")
     assert run(*again, "again/and/again").returncode == 0
@@ -70,7 +70,7 @@ def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
     assert run("quiz", "--key", "quiz/problem.json").stdout == (quiz / "key.json").read_text()
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
 @pytest.mark.parametrize("against", ["problem.json", "key.json"])
@@ -89,7 +89,7 @@ def test_the_key_is_right_against_its_problem(run: Run, quiz: Path) -> None:
 
 
 @pytest.mark.parametrize("against", ["key.json", "problem.json"], ids=["against the key", "against itself"])
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     done = run("check", "quiz/problem.json", f"quiz/{against}")
     assert (done.returncode, done.stdout) == (2, "")
@@ -130,6 +130,7 @@ def test_a_formula_that_is_given_is_said_once(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "quiz/worksheet.txt").read_text().count(formula) == 1
 
 
+@pytest.mark.thorough
 def test_without_a_seed_it_says_which_one_it_took(run: Run, tmp_path: Path) -> None:
     said = run("quiz", "dot", "-o", "one").stderr
     seed = said.removeprefix("note: --seed ").partition(" ")[0]
@@ -144,7 +145,7 @@ def test_says_once_what_it_cannot_tell_apart(run: Run) -> None:
     assert done.stderr == "note: this problem does not tell rope-theta-dmodel from rope-exp-i\n"
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("words", [("grad", "softmax"), ("grad softmax",)], ids=["two words", "one"])
 def test_a_quiz_of_a_backward_pass_is_checked_like_any(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     done = run("quiz", *words, "--seed", "1", "-o", "quiz")

@@ -186,6 +186,7 @@ def test_a_wrong_answer_is_told_why_and_not_what_is_right(gradescope: Gradescope
     assert not [value for value in RIGHT["softmax"] if f"{value:.3f}"[1:] in json.dumps(results)]
 
 
+@pytest.mark.thorough
 def test_a_policy_beside_the_key_says_what_answers_earn(gradescope: Gradescope) -> None:
     gradescope.set_up(shares())
     (gradescope.at / "source/policy.toml").write_text("[points]\nsoftmax = 5\n", encoding="utf-8")
@@ -214,7 +215,7 @@ def test_everybody_is_marked_by_their_own_problem(run: Run, tmp_path: Path, grad
     assert at_home[0]["score"] == results["score"]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_somebody_elses_sheet_earns_what_it_is_worth_on_ones_own_problem(
     run: Run, tmp_path: Path, gradescope: Gradescope
 ) -> None:

@@ -69,7 +69,7 @@ def test_everybody_has_so_many_problems_in_the_order_of_the_bank(bank: Path) -> 
     assert [one.id for one in again.variants] == [one.id for one in keys.variants]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
     home = bank.parent
     done = run("quiz", "--bank", "bank", "--pick", "2", "--roster", "class.csv", "--seed", "1", "-o", "hw")

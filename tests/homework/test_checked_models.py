@@ -90,7 +90,7 @@ def test_what_is_wrong_is_told_in_words_and_by_its_shade(page: str) -> None:
     assert "rope-half-split" in cells["layer_0/attention/q_rotated"]["title"]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> None:
     right, wrong = computed("llama"), computed("llama", dtype="float32", **FAULT)
     name = "layer 0/attention/scores"
@@ -141,7 +141,7 @@ def test_a_folder_of_npy_files_is_a_dump(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_an_array_of_another_shape_is_off_by_no_number(run: Run, tmp_path: Path) -> None:
     np.savez(tmp_path / "port.npz", **{"logits": np.ones((2, 3)), "layer 1/attention/weights": np.ones((2, 3))})
     told = report(run, tmp_path / "port.npz")

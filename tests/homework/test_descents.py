@@ -30,6 +30,7 @@ EARLY = down(START * BY, 4)
 SLIPPED = [START, *down(2.3, 4)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sheet", "found"),
     [

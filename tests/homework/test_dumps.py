@@ -71,7 +71,7 @@ def of(key: Key, mistake: str) -> NDArray[np.float64]:
     return np.concatenate(parts, axis=-2)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_a_dump_in_another_convention_is_told_which(dtype: str) -> None:
     key = Key(problem("rope", x=random(LONG, 64)))

@@ -236,7 +236,7 @@ def test_what_a_page_says_cannot_act_in_a_question() -> None:
         assert root.get("title") == said.title
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_quiz_writes_them_with_what_is_asked_and_always_the_same(run: Run, tmp_path: Path) -> None:
     words = ("quiz", "attention", "--seed", "3", "--export", "moodle,qti,canvas", "--ask", "weights[0,1],output")
     done = run(*words, "-o", "a")

@@ -39,6 +39,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMATS)
 def test_each_student_gets_their_own_page_and_nothing_else(run: Run, home: Path, form: str) -> None:
     done = run("grade", "problem.json", "class.csv", "--feedback", "back/pages", "--feedback-format", form)
@@ -127,7 +128,7 @@ def test_a_tutor_tells_as_much_as_is_wanted(run: Run, home: Path, words: tuple[s
     assert ("Met on the way" in said) == (how != "none")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_codes_stand_in_place_of_names_everywhere(run: Run, home: Path) -> None:
     (home / "changes.csv").write_text("student,step,marks,why\nBo,output,2,Bo asked before Zoë Müller\n")
     words = ("problem.json", "class.csv", "--anonymous", "--override", "changes.csv", "--feedback", "back")
@@ -395,6 +396,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,Quiz 1 (77),Quiz 2 (78),Final Score
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("most", "zoe", "bo"), [("100.00", "100", "25"), ("10,00", "10", "2,5"), ("", "4", "1")])
 def test_moodles_mark_sheet_is_filled_in_and_left_as_it_was(run: Run, home: Path, most: str, zoe: str, bo: str) -> None:
     cell = f'"{most}"' if "," in most else most
@@ -461,6 +463,7 @@ def test_a_mark_sheet_that_cannot_be_filled_in_is_refused(run: Run, home: Path, 
     assert (home / "marks.csv").read_text() == CANVAS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_stack_of_matrices_is_shown_with_what_is_wrong_in_it(run: Run, home: Path, form: str) -> None:
     weights = {"wq": [[1, 2], [0, 1]], "wk": [[1, 0], [1, 1]], "wv": [[1, 1], [2, 1]], "wo": [[1, 0], [1, 1]]}

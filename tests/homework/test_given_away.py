@@ -110,7 +110,7 @@ def test_what_is_handed_out(name: str) -> None:
         nothing_in(handed_out(trace, PAGES, Asked(), Wording(printing=printing), whose).items(), secrets(name))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("name", ["attention", "grad linear-regression", "layernorm"])
 def test_of_steps_that_are_told_no_others(name: str) -> None:
     key, trace = Key(made(name).problem), solve(made(name).problem, keep_all=True)
@@ -183,7 +183,7 @@ def test_what_platforms_show(name: str) -> None:
     nothing_in(shown.items(), secrets(name))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(36)
 @NAMES
 def test_what_a_tutor_says(name: str) -> None:

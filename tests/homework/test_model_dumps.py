@@ -243,7 +243,7 @@ def test_a_fault_is_named_and_placed_in_bfloat16(fault: Fault, model: str) -> No
 
 
 @pytest.mark.spread(12)
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(("fault", "model"), UNDECIDED, ids=[f"{f.name}-{m}" for f, m in UNDECIDED])
 def test_what_is_as_faint_as_bfloat16s_noise_gets_no_other_name(fault: Fault, model: str) -> None:
     assert {step.mistake for step in narrow(fault, model).steps} <= {None, "", fault.name}
@@ -352,7 +352,7 @@ def in_layer_1(fault: Fault, model: str) -> tuple[dict[str, Any], dict[str, Any]
 @pytest.mark.spread
 @pytest.mark.parametrize(("fault", "model"), IN_PARTS, ids=[f"{f.name}-{m}" for f, m in IN_PARTS])
 class TestAFaultInAPart:
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_one_layer(self, fault: Fault, model: str) -> None:
         right, wrong = in_layer_1(fault, model)
         shown = {key: (right if "layer 0" in key else wrong)[key] for key in right if key.endswith(SHOWN)}
@@ -373,7 +373,7 @@ class TestAFaultInAPart:
         assert marked[at].finding.says.endswith(f"in head {len(mixed) - 1} alone")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("model", "activation", "at", "name"),
     [
@@ -621,7 +621,7 @@ def test_what_is_no_number_goes_on(dtype: str) -> None:
     assert {step.verdict for step in nothing.steps} <= {"unexplained", "follows"}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
     def tied(tensors: dict[str, Any]) -> dict[str, Any]:
         return tensors | {"lm_head.weight": tensors["model.embed_tokens.weight"]}
@@ -778,6 +778,7 @@ READS = {"x_proj": "ssm/x", "q_b_proj": "attention/q-norm/output", "kv_b_proj": 
 """What a module reads that does not stand at the beginning of its part of a layer."""
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("model", FUSED)
 def test_what_a_module_gives_for_several_is_cut_into_its_steps(model: str) -> None:
@@ -985,7 +986,7 @@ def test_a_router_may_stay_in_float32_behind_what_is_in_a_narrow_type(model: str
     assert t.check(dump)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_what_a_convolution_gives_is_laid_in_rows() -> None:
     """It has a row for each channel; that of a text is padded, and gives more than is kept."""
     t = computed("vit")

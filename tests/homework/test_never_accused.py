@@ -171,6 +171,7 @@ def by_chance(value: Array, decimals: int, random: Random) -> Array:
     return cut(value, decimals + int(random.integers(2)), int(random.integers(3)))
 
 
+@pytest.mark.thorough
 @pytest.mark.draws
 @every_kind
 def test_what_is_cut_off_is_right_to_rounding(draw: Draw) -> None:
@@ -216,7 +217,7 @@ def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
     assert found["unexplained"] <= 0.02 * found.total()
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.draws
 @every_kind
 def test_who_rounds_now_so_and_now_otherwise_is_not_accused(draw: Draw) -> None:
@@ -294,7 +295,7 @@ def test_nonsense_is_unexplained(draw: Draw, nonsense: Callable[[Random, Array],
             assert found.verdict not in ACCUSED, found
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("draw", [a_cosine, a_norm, a_manhattan, a_derivative, a_cross_entropy])
 def test_a_single_number_without_sense_is_hardly_ever_explained(draw: Draw) -> None:

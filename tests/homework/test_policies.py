@@ -150,7 +150,7 @@ def test_a_file_says_what_the_options_say(run: Run, home: Path) -> None:
     assert graded(home / "c.json")["policy"] == {**policy, "marks": "0+1"}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("options", ["--cells each", "--marks 0+1 --follow none", "--points output=3 --cells each"])
 def test_regrading_gives_the_marks_of_grading_anew(run: Run, home: Path, options: str) -> None:
     run(*GRADE, "-o", "old.json")

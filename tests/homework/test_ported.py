@@ -149,7 +149,7 @@ def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: st
     assert told in found.finding.says
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_two_options_that_are_forgotten_are_named_together(dtype: str) -> None:

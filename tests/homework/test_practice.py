@@ -86,7 +86,7 @@ def test_nothing_is_given_away_and_hints_end_in_the_step(name: str) -> None:
     assert not at.solved
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_session_of_three_without_help_ends_by_itself() -> None:
     at = session("softmax")
     for _ in range(3):

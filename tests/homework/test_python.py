@@ -105,6 +105,7 @@ def test_what_is_right_passes_with_every_mark(answer: Any) -> None:
     assert TRACE.check(answer)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("answer", WRONG.values(), ids=WRONG)
 def test_what_is_wrong_fails_without_a_mark(answer: Any) -> None:
     with pytest.raises(AssertionError, match="attention is not right"):

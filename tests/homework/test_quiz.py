@@ -188,13 +188,13 @@ def test_every_level_shows_every_mistake(name: str, level: str) -> None:
     assert made(name, level).flawless
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_harder_levels_have_larger_numbers() -> None:
     largest = [max(np.abs(g.value).max() for g in made("attention", level).problem.inputs.values()) for level in LEVELS]
     assert largest[0] <= 2 < largest[1] <= 3 < largest[2]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("name", "step"),
     [("norm", "norm"), ("project", "coefficient"), ("eigen", "eigenvalues"), ("entropy", "entropy"), ("kl", "ratios")],
@@ -255,7 +255,7 @@ def test_what_has_no_gradient_makes_no_quiz_of_one(name: str) -> None:
         quiz(f"grad {name}", seed=1, sizes={})
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(("name", "arrives"), [("dot", False), ("softmax", True)])
 def test_a_gradient_arrives_at_results_of_several_numbers(name: str, arrives: bool) -> None:
     found = [made(f"grad {name}", seed=seed).problem.inputs.get("upstream") for seed in range(3)]

@@ -350,7 +350,7 @@ def test_a_report_goes_to_a_file_and_the_table_is_printed(run: Run, homework: Pa
     assert (homework / "report").read_text() == run("grade", "problem.json", "sheets", "--report", form).stdout
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_report_has_the_format_of_its_suffix_unless_one_is_named(run: Run, homework: Path, suffix: str) -> None:
     done = run("grade", "problem.json", "sheets", "-o", f"class{suffix}")

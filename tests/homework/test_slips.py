@@ -175,6 +175,7 @@ def normed(name: str, r: Callable[[Any], Any], of_squares: Callable[[Any], Any],
     return r(centred / of_squares(np.sqrt(mean))[:, None])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rmsnorm", "layernorm"])
 @pytest.mark.parametrize(
     ("stored", "width", "large", "by_terms", "told"),

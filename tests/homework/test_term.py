@@ -569,6 +569,7 @@ def corrected(
     (term.home / "after.json").unlink()
 
 
+@pytest.mark.release
 def test_a_problem_of_ones_own_whose_key_is_corrected_late(run: Run, home: Path) -> None:
     name, term = "own problem", Term(home, run)
     quiz = QUIZZES[name]

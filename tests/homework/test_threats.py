@@ -360,7 +360,7 @@ CHECKED = (
 )  # fmt: skip
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("what", CHECKED)
 def test_checking_ends_with_the_verdict_or_the_error_of_grading(
     folder: Path, class_: Graded, run: Run, what: str
@@ -386,7 +386,7 @@ def test_a_link_is_not_followed_by_whoever_checks(folder: Path, run: Run, words:
     assert "is a link" in done.stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_large_problem_may_stand_before_or_after_an_answer(run: Run, tmp_path: Path, order: int) -> None:
     """A document may have more bytes than a sheet; so may a dump that is the answer to it."""
@@ -460,6 +460,7 @@ def ran(program: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str
     return subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, cwd=cwd)
 
 
+@pytest.mark.thorough
 def test_a_sheet_that_takes_too_long_to_be_read_is_given_up(tmp_path: Path) -> None:
     for name in ("slow", "ann"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"student": name, "softmax": [0.2689, 0.7311]}))
@@ -476,6 +477,7 @@ def test_a_sheet_that_takes_too_long_to_be_read_is_given_up(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.thorough
 def test_a_sheet_that_takes_too_long_to_be_read_is_not_checked(tmp_path: Path) -> None:
     (tmp_path / "sheet.json").write_text('{"student": "slow", "softmax": [0.27, 0.73]}')
     done = ran("from attncalc.__main__ import main\nmain()\n", "softmax", "1,2", "--check", "sheet.json", cwd=tmp_path)

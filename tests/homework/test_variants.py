@@ -115,6 +115,7 @@ def test_problems_whose_answers_are_all_alike_are_one() -> None:
     assert _different(same, 2, [one]) == []
 
 
+@pytest.mark.thorough
 def test_shares_are_spread_alike() -> None:
     """Of operands that are shares every row sums to 1."""
     for one in made("kl"):

@@ -166,6 +166,7 @@ def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> No
     assert found(REGRESSION, {"new_b": regression(sign=-1)["new_b"]}, 2) == {"new_b": "unexplained"}
 
 
+@pytest.mark.thorough
 def test_moments_without_correction_are_named_at_every_update() -> None:
     how = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
     point, first, second = 1.0, 0.0, 0.0
@@ -380,6 +381,7 @@ def backward(*, scale: float) -> dict[str, Array]:
     return forward | {"grad_scaled": grad_scaled, "grad_scores": grad_scores} | gradients
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scale", "mistake"), [(1, "datt-no-scale"), (4, "datt-scale-dk")])
 def test_a_gradient_goes_with_the_step_that_it_is_taken_in(scale: float, mistake: str) -> None:
     upstream = [[1, 0], [0, 1], [2, -1]]

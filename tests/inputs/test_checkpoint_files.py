@@ -292,6 +292,7 @@ def test_pickles_stay_closed(run: Run, tmp_path: Path) -> None:
     assert "pytorch_model.bin is a pickle, which is never opened" in run("model", folder, "3,1,4").stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("model", NAMES)
 def test_a_number_that_no_option_may_be_is_told_by_the_files_key(tmp_path: Path, model: str) -> None:

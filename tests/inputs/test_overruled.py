@@ -39,6 +39,7 @@ def called(name: str, words: list[str], named: dict[str, str]) -> Gathered:
     return gather(load(name), words, named, {}, Reading())
 
 
+@pytest.mark.thorough
 @rows("name", NAMES)
 def test_an_operand_given_by_name_wins_over_a_problem(name: str) -> None:
     inputs = numbers(name)

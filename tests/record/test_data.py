@@ -67,7 +67,7 @@ def every() -> dict[str, Trace]:
     return traces([*TABLE])
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_ids_are_whole_numbers(every: dict[str, Trace]) -> None:
     ids = {name: step for name, trace in every.items() for step in (*trace.steps, *trace.outputs) if step.names}
     assert ids
@@ -85,7 +85,7 @@ def test_every_trace_goes_through_pickle_and_comes_back_equal(every: dict[str, T
             assert alike(tuple(told(back)), tuple(told(trace))), name
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_trace_goes_to_another_process_and_comes_back_equal(
     every: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -320,7 +320,7 @@ def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
     assert found["stops"] == 3
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize("name", ["optimizer-adamw", "beam"])
 def test_on_a_phone_the_link_to_a_part_is_never_alone_on_a_line(look: Look, name: str) -> None:
     test = """
@@ -378,7 +378,7 @@ def test_the_edge_of_paper_cuts_nothing(look: Look, first: int) -> None:
     assert cut_on_paper(look, sampled(first)) == {}
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_the_edge_of_paper_cuts_no_table_however_wide_it_is(look: Look) -> None:
     words = ["unexceptionally", "so", "incomprehensible"] * 30
     pages = {}

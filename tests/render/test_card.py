@@ -63,6 +63,7 @@ def test_keeps_to_the_width(name: str, width: int) -> None:
     assert max(map(len, lines)) <= width
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("width", [NARROWEST, 80])
 @pytest.mark.parametrize("name", TABLE)

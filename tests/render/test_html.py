@@ -357,6 +357,7 @@ def test_cells_are_listed_under_their_formulas(dot: Trace) -> None:
     assert not reader.all("table")
 
 
+@pytest.mark.thorough
 def test_a_large_page_is_made_piece_by_piece_and_says_the_same(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stack = np.random.default_rng(3).normal(size=(2, 120, 100)).round(3) * 1e-3
     trace = make.trace(make.step("x", stack, "h n m"), make.step("grad_x", stack[0, :50] / 7, "n m"))
@@ -398,7 +399,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -413,7 +414,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_comparison(name: str, backward: 
         assert re.findall(r"\[(?:&[lg]t;|[^][; ])* (?:[=≤≥≠]|&[lg]t;) (?:&[lg]t;|[^][;])*\]", loose) == []
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_part_that_is_folded_tells_what_comes_of_it() -> None:
     page = page_in("html", solve(posed("encoder-block")))
     assert "<details><summary><h2>Given</h2>" not in page

@@ -56,6 +56,7 @@ def test_no_page_of_a_sample_is_longer_than_can_be_read(name: str, backward: boo
             assert page_in(form, trace, View(width=width)).count("\n") <= MOST_LINES, (form, width)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @of_every_sample
 def test_what_one_types_stays_whole_on_a_narrow_page(name: str, backward: bool) -> None:
@@ -137,7 +138,7 @@ def test_a_part_that_is_shown_alone_tells_its_reasons() -> None:
     assert [step.why for step in trace.steps if step.group == "token 2" and step.why not in page] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_two_parts_have_one_name(name: str) -> None:
@@ -253,6 +254,7 @@ def test_of_places_the_first_are_told_and_not_the_largest() -> None:
     assert "--show chosen          3×2: 2, 0, 1, 2, 0, 1\n" in page
 
 
+@pytest.mark.thorough
 def test_what_opens_a_part_stands_on_the_narrowest_page() -> None:
     page = page_in("table", solve(posed("encoder-block")._replace(backward=Backward())), View(width=40))
     assert "  norm1\n    --show 'norm1/*'\n" in page
@@ -313,7 +315,7 @@ def shortened(steps: int, *, keep_all: bool = False) -> Trace:
     return solve(problem._replace(options={**problem.options, "steps": steps, "flow": True}), keep_all=keep_all)
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("steps", "said"),
     [(11, ""), (12, "iteration 6 is left out"), (13, "iterations 6 to 7 are left out"), (50, "iterations 6 to 44")],

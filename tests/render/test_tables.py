@@ -163,6 +163,7 @@ def test_groups_a_result_among_the_steps_and_an_output_beside_them(grouped: Trac
     assert page(grouped) == GROUPED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 80, 200, None])
 @pytest.mark.parametrize("name", ["dot", "attention", "grouped"])
 def test_colour_changes_no_character(name: str, width: int | None, request: pytest.FixtureRequest) -> None:

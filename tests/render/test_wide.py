@@ -18,7 +18,7 @@ from attncalc.solve.solver import solve
 LAYERS = ("attention", "matmul", "multihead", "encoder-block", "decoder-only", "mlp")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @rows("tried", ONE_OF_EACH)
 def test_the_factors_make_the_product(tried: Tried) -> None:
     trace = solved(tried)

@@ -145,6 +145,7 @@ def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -
             assert [found.at for _, found in cells(trace, View(cells=(place,)))] == [line.at]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "line"),
     [
@@ -191,7 +192,7 @@ def test_what_decided_stands_behind_the_value_and_holds_as_it_stands(name: str) 
         assert SAYS[found[2]](float(found[1]), float(found[3])), found[0]
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)

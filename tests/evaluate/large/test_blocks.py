@@ -107,6 +107,7 @@ def check(found: Written, bound: float = BOUND) -> None:
 @pytest.mark.spread
 @rows(("name", "case"), CASES, by=lambda name, case: name, thorough=later)
 class TestEachCase:
+    @pytest.mark.thorough
     def test_gives_in_blocks_what_it_gives_whole(self, name: str, case: Case) -> None:
         if (found := written(name, case)) is not None:
             check(found)
@@ -136,6 +137,7 @@ def matrix(seed: int, *shape: int) -> Array:
     return np.random.default_rng(seed).standard_normal(shape)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_number_of_cores_changes_nothing(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """Partial sums are taken over the same blocks, however many threads take them."""

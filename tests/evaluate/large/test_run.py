@@ -101,6 +101,7 @@ def test_what_is_asked_for_alone_is_kept(request: pytest.FixtureRequest, of: Pro
     assert_allclose(solve(of, asked="").result, whole.result, atol=1e-12)
 
 
+@pytest.mark.thorough
 @every_problem
 def test_entries_and_their_arithmetic_are_there(request: pytest.FixtureRequest, of: Problem) -> None:
     whole = solve(of)

@@ -64,6 +64,7 @@ def test_every_primitive_has_a_line(op: str) -> None:
     assert any(worked) == (op not in WITHOUT)
 
 
+@pytest.mark.thorough
 @rows(("op", "example"), FLAT, ids=[f"{op}: {e}" for op, e in FLAT])
 def test_a_line_comes_to_the_entry(op: str, example: Example) -> None:
     node, operands = example.graph()

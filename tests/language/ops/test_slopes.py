@@ -53,7 +53,7 @@ class TestEachGradient:
             assert gradient.names == operand.names
             same(value(gradient, values), value(derived[operand], values), 12)
 
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_has_a_slope_of_its_own(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         wrt = example.smooth(operands)
