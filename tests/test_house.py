@@ -150,6 +150,7 @@ def test_no_imports_run_in_a_circle() -> None:
     assert [*TopologicalSorter(imports()).static_order()]  # a CycleError names the files
 
 
+@pytest.mark.thorough
 def test_what_a_few_lines_say_to_one_file_stands_there() -> None:
     known = imports()
     for module in MODULES:

@@ -315,7 +315,7 @@ def test_float32_within_float64_is_right_and_said(model: str) -> None:
     assert not Marker(marker_of(model).key, dtype="float64").mark(from_python(dump))
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_more_than_float32s_noise_in_one_row_is_none() -> None:
     dump = in_float32("llama", "normalised", "weights")
     dump["logits"][2] *= 1 + 1e-5  # far less than a thousandth of the other rows
@@ -360,7 +360,7 @@ class TestAFaultInAPart:
         at = "layer 1/attention/weights"
         assert (marked.first_wrong, marked[at].mistake) == (at, fault.name)
 
-    @pytest.mark.thorough
+    @pytest.mark.release
     def test_one_head(self, fault: Fault, model: str) -> None:
         """No rule says what a fault is in one head; it is what the step would be with it, in that head."""
         right, wrong = in_layer_1(fault, model)

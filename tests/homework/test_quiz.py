@@ -114,6 +114,7 @@ class TestEveryCalculation:
         key = Key(read_again(name, tmp_path))
         assert answered(Marker(key), right_steps(key, 4))
 
+    @pytest.mark.thorough
     def test_asks_for_the_same_steps_on_every_sheet(self, name: str) -> None:
         handed = handed_out(name)
         asked = list(json.loads(handed["sheet.json"])["steps"])

@@ -313,7 +313,7 @@ LARGE = (
 
 
 @pytest.mark.thorough
-@pytest.mark.spread
+@pytest.mark.spread(32)
 @rows(
     ("tried", "form"),
     [(tried, form) for tried in READ for form in FORMATS],
@@ -341,7 +341,7 @@ def test_any_entry_is_worked_out_truly(tried: Tried) -> None:
         assert faults(Beside(trace), form, View(cells=cells)) == []
 
 
-@pytest.mark.spread
+@pytest.mark.spread(32)
 @rows(
     ("tried", "lettered", "form"),
     [(tried, lettered, form) for tried in ONE_OF_EACH for lettered in (False, True) for form in FORMATS],

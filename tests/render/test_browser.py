@@ -110,6 +110,10 @@ def trying(page: str, test: str) -> str:
 
 GROUP = 20
 """Samples whose pages are opened at once: a browser takes longer to start than to open one."""
+GROUPS = [
+    pytest.param(first, marks=[pytest.mark.release] * (first != GROUP)) for first in range(0, len(PROBLEMS), GROUP)
+]
+"""The first of each; --thorough opens the second, with blocks and a whole model, and --release all others."""
 FRAMED = """<!DOCTYPE html><title>t</title>
 <style>iframe { display: block; border: 0; width: WIDTHpx; height: 900px; }</style>FRAMES
 <script>addEventListener("load", async () => {
@@ -284,8 +288,7 @@ def test_a_link_opens_what_is_around_it_and_a_value_can_be_predicted(look: Look)
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(6)
-@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+@pytest.mark.parametrize("first", GROUPS)
 def test_nothing_on_the_page_gives_away_what_is_to_be_predicted(look: Look, first: int) -> None:
     test = r"""
     const worked = of(".step td, .step strong").map(cell => cell.textContent);
@@ -336,8 +339,7 @@ def test_on_a_phone_the_link_to_a_part_is_never_alone_on_a_line(look: Look, name
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(6)
-@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+@pytest.mark.parametrize("first", GROUPS)
 def test_on_a_phone_no_formula_is_wider_than_the_page(look: Look, first: int) -> None:
     """What no line can end in, a fraction or cases, is written in letters there; so is what a sum has below it."""
     test = """
@@ -372,8 +374,7 @@ def cut_on_paper(look: Look, pages: dict[str, str]) -> dict[str, list[str]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(6)
-@pytest.mark.parametrize("first", range(0, len(PROBLEMS), GROUP))
+@pytest.mark.parametrize("first", GROUPS)
 def test_the_edge_of_paper_cuts_nothing(look: Look, first: int) -> None:
     assert cut_on_paper(look, sampled(first)) == {}
 

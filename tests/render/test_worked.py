@@ -357,6 +357,7 @@ def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -
         assert names - OWN <= signs | set(trace.problem.calculation.defaults)
 
 
+@pytest.mark.thorough
 @rows("name", PROBLEMS)
 def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
     for trace in carried_out(name, False):
