@@ -34,6 +34,7 @@ def page(name: str, format: str = "table", *, exact: bool = False, round_to: int
     return text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [80, 40])
 @pytest.mark.parametrize("name", ["attention", "attention-two-tokens-backward", "cosine", "softmax"])
 def test_a_page_on_a_terminal(name: str, width: int, snapshot: SnapshotAssertion) -> None:

@@ -32,6 +32,7 @@ def test_every_device_has_a_row() -> None:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize(
     ("words", "line"),

@@ -47,6 +47,7 @@ def test_each_can_be_worked_out(name: str) -> None:
     assert work_out(name).steps
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "transformer"])
 def test_each_has_a_page_whose_entries_tell_what_they_were_made_from(name: str) -> None:

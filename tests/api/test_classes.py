@@ -88,6 +88,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", FAULTS)
 def test_what_cannot_be_done_is_told(row: str) -> None:
     call, said = FAULTS[row]

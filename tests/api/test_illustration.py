@@ -219,6 +219,7 @@ def test_the_waves_of_an_encoding() -> None:
         assert_allclose(line.y, np.sin(line.x * 10000 ** (-2 * pair / 6)), atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_the_loss_along_many_steps() -> None:
     (curves,) = pictures(work_out("mlp-classes"))
     assert isinstance(curves, Curves)

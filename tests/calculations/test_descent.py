@@ -108,6 +108,7 @@ def test_the_flow_is_the_solution_of_its_equation(start: float, lr: float) -> No
         assert float(found[f"iteration {k}/flow"]) == pytest.approx(start * math.exp(-2 * lr * k), rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_shorter_steps_come_nearer_to_the_flow() -> None:
     apart = []
     for parts in (1, 10, 100):

@@ -140,6 +140,7 @@ def test_rows_far_from_0_keep_what_tells_their_entries_apart(centre: float, eps:
     within_own_rows(ac.rmsnorm(x, eps=eps).result, [normed(row, centred=False) for row in exact_rows(x)])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("start", [0, 1000, 10**6, 10**9, 10**12])
 def test_far_positions_turn_by_their_own_angle(start: int) -> None:
     places, pairs, d = (start, start + 1), range(4), 8

@@ -96,6 +96,7 @@ def shown(node: Node) -> list[Node]:
     return [source for source, mark in zip(node.sources, marks, strict=True) if mark in text]
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize(("name", "case", "op"), spots())
 def test_another_operation_is_another_formula_and_another_line(name: str, case: Case, op: str) -> None:

@@ -95,6 +95,7 @@ CANCELLING: dict[tuple[str, str], tuple[str, Callable[[], list[Any]]]] = {
 """Where floats subtract what is nearly the same: why, and the value to as many digits as are wanted."""
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @every_exact_sample
 def test_exact_numbers_are_the_floats_to_fifteen_digits(name: str) -> None:
@@ -200,6 +201,7 @@ def zeros_that_show(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", COMPARED)
 def test_what_is_0_exactly_is_shown_as_0(name: str) -> None:

@@ -69,6 +69,7 @@ def test_padding_is_one_length_for_all_or_one_for_each_entry_of_the_batch(length
     agrees("attention", drawn(q=(2, 4, 2), k=(2, 5, 2), v=(2, 5, 3)), padding=lengths, **RULES[rule])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "rules",
     [{}, {"causal": True}, {"padding": (3,)}, {"padding": (3, 5), "window": 2}],

@@ -271,6 +271,7 @@ def test_a_document_is_of_the_files_as_they_were(tmp_path: Path, run: Run) -> No
     assert "config.json has changed since" in run("run", document).stderr
 
 
+@pytest.mark.thorough
 @rows("name", NAMES)
 def test_parameters_are_all_that_is_stored(name: str) -> None:
     with (MODELS / name / "model.safetensors").open("rb") as file:
@@ -279,6 +280,7 @@ def test_parameters_are_all_that_is_stored(name: str) -> None:
     assert ac.load(MODELS / name).info["parameters"] == held
 
 
+@pytest.mark.thorough
 def test_the_next_tokens_are_objects_alone_too(run: Run) -> None:
     whole = json.loads(run("model", MODELS / "llama", "3,1,4", "-f", "json").stdout)["outputs"]["next"]
     assert json.loads(run("model", MODELS / "llama", "3,1,4", "--get", "next", "-f", "json").stdout) == whole

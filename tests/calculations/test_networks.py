@@ -24,6 +24,7 @@ NETWORK = TORCH["networks"]
 GIVEN = {name: NETWORK[name] for name in ("x", "w1", "b1", "w2", "b2")}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", NETWORK["cases"], ids=lambda case: " ".join(map(str, case["options"].values())))
 def test_a_network_learns_as_torch_s_does(case: dict[str, Any]) -> None:
     found = ac.mlp(**GIVEN, y=case["y"], **case["options"])

@@ -99,6 +99,7 @@ class TestLaws:
         centered = x - x.mean(-1, keepdims=True)
         assert_allclose(ac.rmsnorm(centered, eps=0.1).result, ac.layernorm(centered, eps=0.1).result, atol=1e-10)
 
+    @pytest.mark.thorough
     @given(rows)
     def test_the_gradient_of_layernorm_is_at_right_angles_to_a_shift(self, x: Array) -> None:
         found = ac.layernorm(x, eps=0.1).grad(np.arange(12.0).reshape(3, 4))

@@ -94,6 +94,7 @@ class TestLaws:
         whole = np.round(x)
         assert_array_equal(ac.softmax(whole + shift).result, ac.softmax(whole).result)
 
+    @pytest.mark.thorough
     @few
     @given(scores, st.floats(0.1, 10))
     def test_a_temperature_divides(self, x: Array, t: float) -> None:
@@ -111,6 +112,7 @@ class TestLaws:
     def test_the_logarithm_is_the_logarithm(self, x: Array) -> None:
         assert_allclose(np.exp(ac.log_softmax(x).result), ac.softmax(x).result, rtol=1e-12, atol=1e-300)
 
+    @pytest.mark.thorough
     @few
     @given(scores.filter(lambda x: x.size > 1))
     def test_the_gradient_of_a_row_sums_to_0(self, x: Array) -> None:

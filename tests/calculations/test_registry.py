@@ -90,6 +90,7 @@ def test_every_calculation_is_tried_and_witnessed() -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 class TestEachCalculation:
+    @pytest.mark.thorough
     def test_is_what_the_table_says(self, name: str) -> None:
         module, line = TABLE[name]
         calculation = load(name)
@@ -101,6 +102,7 @@ class TestEachCalculation:
     def test_explains_every_operand_and_option(self, name: str) -> None:
         assert [what for what, text in words(load(name)).items() if not text] == []
 
+    @pytest.mark.thorough
     def test_has_a_source(self, name: str) -> None:
         assert re.search(r"[A-Z]\w+ .*\b\d{4}\b", load(name).reference), "who described it first, and when?"
 

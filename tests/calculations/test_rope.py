@@ -98,6 +98,7 @@ layouts = st.sampled_from(["interleaved", "half"])
 
 
 class TestLaws:
+    @pytest.mark.thorough
     @given(vectors, places, layouts)
     def test_a_turn_keeps_the_length(self, x: list[float], place: int, layout: str) -> None:
         assert_allclose(np.linalg.norm(ac.rope([x], [place], layout=layout).result), np.linalg.norm(x), atol=1e-13)

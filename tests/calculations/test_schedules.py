@@ -27,6 +27,7 @@ def test_row_i_is_step_i_from_1() -> None:
     assert found.result.tolist() == [0.5, 1, 0.5, 0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["noam", "cosine", "linear", "constant"])
 @given(warmup=strategies.integers(1, 20), rest=strategies.integers(1, 20))
 def test_a_rate_climbs_in_a_straight_line_and_never_again(kind: str, warmup: int, rest: int) -> None:

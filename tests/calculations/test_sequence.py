@@ -81,6 +81,7 @@ class TestRnn:
     def test_a_gru_says_which_bias_is_meant(self) -> None:
         assert "bias_ih" in ac.rnn(**NETWORKS["gru"]["inputs"], kind="gru").notes[0]
 
+    @pytest.mark.thorough
     def test_a_thousand_steps_are_no_deeper_than_one(self) -> None:
         x = np.random.default_rng(0).normal(size=(1000, 2))
         t = ac.rnn(x, np.eye(2), 0.5 * np.eye(2))

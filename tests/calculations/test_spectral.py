@@ -279,6 +279,7 @@ class TestSvd:
         assert (t["s"] >= 0).all()
         assert upright(t["u"])
 
+    @pytest.mark.thorough
     @few
     @given(any_shape, st.integers(0, 4))
     def test_no_matrix_of_that_rank_is_nearer(self, a: Array, rank: int) -> None:

@@ -276,6 +276,7 @@ class TestLikelihood:
         best = float(ac.likelihood(x, p=p)["maximum_likelihood_estimate"])
         assert float(ac.likelihood(x, p=p).result) <= float(ac.likelihood(x, p=best).result) + 1e-12
 
+    @pytest.mark.thorough
     @few
     @given(st.lists(st.floats(-5, 5), min_size=2, max_size=6, unique=True), st.floats(-5, 5), st.floats(0.1, 5))
     def test_nor_are_two(self, x: list[float], mean: float, std: float) -> None:

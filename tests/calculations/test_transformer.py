@@ -74,6 +74,7 @@ def test_what_comes_after_the_end_is_not_worked_out() -> None:
         ac.transformer("the cat is", MODEL | {"positions": places}, generate=50, start="<s>")
 
 
+@pytest.mark.thorough
 def test_rounding_may_choose_other_tokens_and_another_end() -> None:
     t = ac.transformer("the cat is", MODEL, generate=8, start="<s>", end="</s>", round_to=0)
     tokens = t.result.tolist()

@@ -93,6 +93,7 @@ class TestNearTheEndsOfTheRange:
             assert float(ac.euclidean([3 * size, 0], [0, 4 * size]).result) == pytest.approx(5 * size, rel=1e-15)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("power", [-1000, -530, -510, 510, 530, 1000], ids="2^{}".format)
 @pytest.mark.parametrize("name", ["cosine", "pairwise"])
 def test_the_gradient_of_a_cosine_needs_no_squares(name: str, power: int) -> None:

@@ -132,6 +132,7 @@ def test_run_says_where_an_option_of_a_calculation_belongs(run: Run, option: str
     assert run(*shlex.split(mend)).returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sheets", ["class", "class/", "class/ann.json"])
 def test_a_key_behind_its_sheets_is_told(run: Run, sheets: str) -> None:
     done = run("grade", sheets, "problem.json")

@@ -424,6 +424,7 @@ class TestRun:
             stdout(run, "run", problem, "--get", "weights", "-d", "2", "-f", "csv").splitlines()[0] == "0.40,0.20,0.40"
         )
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("answer", "status"), [("11", 0), ("12", 1), ("saved.json", 0)])
     def test_checks_an_answer_as_check_does(self, run: Run, answer: str, status: int) -> None:
         stdout(run, "dot", "1,2", "3,4", "-o", "saved.json")

@@ -15,11 +15,13 @@ COMMON = {*Shown._fields, *Arithmetic._fields, *Tables._fields, *Help._fields, "
 
 @pytest.mark.parametrize("name", TABLE)
 class TestEachCalculation:
+    @pytest.mark.thorough
     def test_has_no_word_that_is_an_operand_and_an_option(self, name: str) -> None:
         calculation = load(name)
         words = [*(operand.name for operand in calculation.operands), *(option.name for option in calculation.options)]
         assert len(set(words)) == len(words)
 
+    @pytest.mark.thorough
     def test_leaves_the_common_options_their_names(self, name: str) -> None:
         calculation = load(name)
         own = {operand.name for operand in calculation.operands if is_spoken(operand)} | {

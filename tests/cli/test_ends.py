@@ -95,6 +95,7 @@ class TestStreams:
         done = in_shell('"$@" >&-', attncalc_command, words)
         assert (done.returncode, done.stderr) == (2, "Error: cannot write the result: standard output is closed\n")
 
+    @pytest.mark.thorough
     def test_a_closed_standard_error_hides_only_what_is_said(self, attncalc_command: list[str]) -> None:
         assert in_shell('"$@" 2>&-', attncalc_command, ["cosine"]).returncode == 2
         done = in_shell('"$@" 2>&-', attncalc_command, [*COSINE, "-q"])
@@ -155,6 +156,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "module",
     ["signal", "typing", "numpy", "typer", "attncalc.cli", "attncalc.common.errors", "attncalc.calculations.vectors"],

@@ -86,6 +86,7 @@ def test_what_the_caller_wrote_stays_text(
     assert said.err.replace("\n", "").isprintable()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", [words for name, words in PLACES.items() if name != "step"])
 def test_a_very_long_word_is_cut(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: list[str]

@@ -6,6 +6,7 @@ import pytest
 from conftest import Run
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "result"),
     [

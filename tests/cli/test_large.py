@@ -59,6 +59,7 @@ def test_a_page_shows_the_ends_of_every_step(run: Run, folder: Path) -> None:
     assert float(last.split()[-1]) == pytest.approx(shares(folder)[-1, -1], abs=5e-5)
 
 
+@pytest.mark.thorough
 def test_the_document_has_a_summary_and_the_result(run: Run, folder: Path) -> None:
     done = run(*CALL, "-f", "json", cwd=folder)
     document = json.loads(done.stdout)

@@ -79,6 +79,7 @@ def test_a_disk_that_fills_leaves_the_file_as_it_was(attncalc_command: list[str]
     assert {path.name: path.stat().st_size for path in place.iterdir() if path.name != "long.json"} == {"old.json": 3}
 
 
+@pytest.mark.thorough
 @posix
 @BUFFERS
 def test_a_disk_that_fills_below_standard_output_is_a_fault(

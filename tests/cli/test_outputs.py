@@ -50,6 +50,7 @@ def test_a_file_on_standard_input_is_not_written_over(words: list[str], tmp_path
     assert "p.json" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_the_repr_of_a_verdict_gives_no_answer_away(name: str) -> None:

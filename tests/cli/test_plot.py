@@ -144,6 +144,7 @@ def test_calls_without_a_picture(
     assert not list(folder.iterdir())
 
 
+@pytest.mark.thorough
 def test_without_matplotlib_no_file_is_written(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ class TestInstalled:
         assert done.stdout.isascii()
         assert "\\u" not in done.stdout
 
+    @pytest.mark.thorough
     def test_ends_quietly_where_nobody_reads_on(self, run: Any) -> None:
         done = run("softmax", "1,2", "--plot", "-o", "-")
         assert done.stdout.endswith("● at this temperature\n")

@@ -49,6 +49,7 @@ def test_the_problem_has_the_sizes_and_not_the_answers(quiz: Path) -> None:
     assert [len(problem["inputs"]["q"]), len(problem["inputs"]["q"][0])] == [3, 4]
 
 
+@pytest.mark.thorough
 def test_a_natural_name_draws_its_kind(run: Run, tmp_path: Path) -> None:
     assert run("quiz", "grad", "relu", "--size", "n=3", "--seed", "1", "-o", "quiz").returncode == 0
     assert json.loads((tmp_path / "quiz/problem.json").read_text())["options"] == {"kind": "relu"}
@@ -109,6 +110,7 @@ def test_a_worksheet_has_every_format_of_pages(run: Run, quiz: Path, form: str) 
     assert all(step in page for step in ["Work out", *json.loads(made["sheet.json"])["steps"]])
 
 
+@pytest.mark.thorough
 def test_worksheets_are_written_in_several_formats(run: Run, tmp_path: Path) -> None:
     assert run(*DOT, "-f", "html,latex", "-f", "plain").returncode == 0
     found = {path.name for path in (tmp_path / "quiz").glob("worksheet*")}
@@ -213,6 +215,7 @@ def test_a_problem_that_hides_mistakes_is_made_all_the_same_and_says_so(run: Run
     assert run("quiz", "rope/problem.json", "-o", "again").stderr == told
 
 
+@pytest.mark.thorough
 def test_what_is_asked_for_and_left_out_costs_its_marks(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.json").write_text(json.dumps(OWN | {"ask": ["weights[1,0]", "output"], "shown": ["scaled"]}))
     sheets = {

@@ -207,6 +207,7 @@ def test_a_call_that_is_nearly_right_is_told_the_right_one(run: Run, call: str, 
     assert run(*call.split()).stderr.endswith(f"hint: {hint}\n")
 
 
+@pytest.mark.thorough
 def test_natural_names_are_called_and_explained(run: Run) -> None:
     assert run("relu", "1,-1", "-q", "-f", "plain").stdout == run("activation", "1,-1", "-q", "-f", "plain").stdout
     assert run("grad", "gelu", "1,2", "-q").stdout == run("grad", "activation", "1,2", "--kind", "gelu", "-q").stdout

@@ -78,6 +78,7 @@ LEAVES = st.one_of(FRACTIONS, FRACTIONS.map(exp), st.sampled_from([sqrt(2), sqrt
 ENTRIES = st.recursive(LEAVES, _combined, max_leaves=6)
 
 
+@pytest.mark.thorough
 @given(ENTRIES)
 def test_the_number_stays(entry: Any) -> None:
     before, after = (form.subs(NUMBERS).evalf(30) for form in (entry, Tidier().tidy(entry)))

@@ -261,6 +261,7 @@ FAULTS: dict[str, tuple[Sequence[str], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", FAULTS)
 def test_what_cannot_be_meant_is_told(run: Run, tmp_path: Path, row: str) -> None:
     (tmp_path / "problem.json").write_text('{"calculation": "softmax", "inputs": {"x": [1, 2, 3]}}', encoding="utf-8")

@@ -58,6 +58,7 @@ def report(run: Run, *words: str) -> dict[str, dict[str, Any]]:
     return {row["student"]: row for row in found["students"]}
 
 
+@pytest.mark.thorough
 def test_everybody_has_so_many_problems_in_the_order_of_the_bank(bank: Path) -> None:
     keys = picked(read_bank(str(bank)), STUDENTS, 2, 1, "medium")
     own = {student: [one.name for one in keys.of(student)] for student in STUDENTS}

@@ -122,6 +122,7 @@ def test_a_right_dump_has_no_stripe(run: Run, tmp_path: Path) -> None:
     assert "first wrong" not in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["past_key_values", "cache"])
 def test_what_a_model_returns_is_an_answer_as_it_is(name: str) -> None:
     t = computed("llama")

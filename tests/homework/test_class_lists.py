@@ -42,6 +42,7 @@ def graded(*paths: Path) -> list[tuple[str, str]]:
     return [(one.student, one.marked.verdict if one.marked is not None else one.fault) for one in found]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
@@ -161,6 +162,7 @@ def test_each_row_is_marked(tmp_path: Path, text: str, rows: list[str]) -> None:
     assert [" ".join(one) for one in graded(path)] == rows
 
 
+@pytest.mark.thorough
 @given(st.lists(st.lists(st.text(TEXT, max_size=20), min_size=2, max_size=2), max_size=8))
 def test_nothing_in_a_cell_makes_a_row(tmp_path_factory: pytest.TempPathFactory, remarks: list[list[str]]) -> None:
     path = tmp_path_factory.getbasetemp() / "remarks.csv"

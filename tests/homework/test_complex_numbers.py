@@ -79,6 +79,7 @@ def test_a_dash_that_stands_for_no_answer_is_no_sign(text: str) -> None:
     assert joined(text) == text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("trace", "answer", "verdict"),
     [

@@ -62,6 +62,7 @@ def test_what_is_wrong_is_wrong(trace: Any, sheet: Any, first: str) -> None:
     assert (found.verdict, found.first_wrong) == ("wrong", first)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sheet", "found"),
     [

@@ -17,6 +17,7 @@ ONE_APART = ac.layernorm([1, 3])  # ±0.999995
 CHANCE = "a known mistake may give this, but so may chance, with numbers so few and small"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("trace", "answer", "found"),
     [

@@ -66,6 +66,7 @@ def test_the_right_answer_stands_there_only_where_it_may(run: Run, home: Path) -
             assert ("0.3302" in (home / f"back/Bo{suffix}").read_text()) == there, form
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     ("name", "sheet"),
@@ -121,6 +122,7 @@ def test_a_report_says_as_much_to_gradescope_as_is_wanted(run: Run, home: Path) 
         assert told(whole["tests"][0]["output"]) == tells
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "how"), [((), "question"), *((("--hints", hints), hints) for hints in TELLS)])
 def test_a_tutor_tells_as_much_as_is_wanted(run: Run, home: Path, words: tuple[str, ...], how: str) -> None:
     said = run("practice", "problem.json", *words, input="next\nnext\n0.8808 0.1192; 0.2689 0.7311\n").stdout
@@ -265,6 +267,7 @@ def test_where_everybody_has_other_numbers_that_is_said(run: Run, tmp_path: Path
     assert ALONE in (tmp_path / "again.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_mistakes_of_a_class_stand_with_those_who_made_them(run: Run, home: Path) -> None:
     run("grade", "problem.json", "class.csv", "-f", "html", "-o", "class.html")
     page = re.sub(r"<[^>]+>", " ", (home / "class.html").read_text())

@@ -874,6 +874,7 @@ def test_modules_of_an_encoder_are_known_by_their_names() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+@pytest.mark.thorough
 def test_modules_of_a_layer_that_ends_in_a_norm_are_known_by_their_names() -> None:
     t = computed("bart")
     hooked = {

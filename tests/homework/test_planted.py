@@ -136,6 +136,7 @@ def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("answer", ["0.09,0.00,0.00", "0.08,0,0"])
 def test_what_rounding_moves_far_is_not_right_where_a_mistake_may_be_behind_it(answer: str) -> None:
     """Without the shift, and to two decimals, the sum's share would be 0.00, which is what a mistake leaves out."""

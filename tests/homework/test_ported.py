@@ -140,6 +140,7 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("given", "kernel", "mistake", "told"), PORTED.values(), ids=PORTED)

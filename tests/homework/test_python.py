@@ -207,6 +207,7 @@ def test_the_trace_comes_first() -> None:
             call(RIGHT, TRACE)
 
 
+@pytest.mark.thorough
 def test_a_backward_pass_is_marked_too() -> None:
     trace = TRACE.grad([[1, 0, 1], [0, 1, 0]])
     ac.assert_close(trace, {"grad_v": trace["grad_v"]})
@@ -219,6 +220,7 @@ def test_marking_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.thorough
 def test_nothing_of_it_is_loaded_before_it_is_asked_for() -> None:
     program = "import sys, attncalc; attncalc.dot([1], [2]); print([m for m in sys.modules if 'homework' in m])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

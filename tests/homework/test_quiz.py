@@ -243,6 +243,7 @@ def test_refuses_what_makes_no_quiz(name: str, sizes: dict[str, int], words: str
         quiz(name, seed=1, sizes=sizes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["derivative", "gradient", "descend"])
 def test_the_worksheet_of_a_formula_does_not_tell_its_derivative(name: str) -> None:
     handed = handed_out(name)

@@ -87,6 +87,7 @@ ODD = [one for name in NAMES.values() for one in (*graded(sheet(name, UNSCALED))
 ALL = [(found, id_) for found, id_ in ((CLASS, "a class"), (ODD, "odd names"), ([], "nobody"), ([CLASS[4]], "unread"))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", [form for form in REPORTS if form != "gradescope"])
 @pytest.mark.parametrize("found", [found for found, _ in ALL], ids=[id_ for _, id_ in ALL])
 def test_no_report_sends_a_control_to_whoever_reads_it(found: list[Graded], form: str) -> None:

@@ -108,6 +108,7 @@ def test_a_class_of_forty_has_a_problem_each_of_a_small_calculation() -> None:
     assert len({tuple(np.round(one.answers[-3:], 4)) for one in made("softmax", 40)}) == 40
 
 
+@pytest.mark.thorough
 def test_problems_whose_answers_are_all_alike_are_one() -> None:
     one, two = made("dot")[:2]
     same = [one, one._replace(problem=two.problem)]

@@ -62,6 +62,7 @@ REGRESSION = ac.linear_regression([[1, 2], [3, 1], [0, 1]], [[1], [2], [0]], [[1
 PROBABILITIES = np.array([0.2, 0.5, 0.1, 0.4, 0.7])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("decimals", [3, 4])
 @pytest.mark.parametrize(
     ("trace", "steps", "told"),

@@ -227,6 +227,7 @@ def test_a_window_that_is_none_is_none(tmp_path: Path) -> None:
     assert "window" not in ac.load(rewritten(tmp_path, "mistral", config={"sliding_window": None})).info["options"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_with_a_checkpoint_is_a_line(tmp_path: Path, name: str) -> None:
     how, said = WRONG[name]

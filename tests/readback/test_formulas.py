@@ -41,6 +41,7 @@ def shown(node: Node, group: str) -> Node:
     return named
 
 
+@pytest.mark.thorough
 @rows(("op", "example"), ROWS, ids=[f"{op}: {example}" for op, example in ROWS])
 def test_a_row_is_what_it_says(op: str, example: Example) -> None:
     assert bool(faults(of_row(op, example))) == (op in UNREADABLE)

@@ -356,6 +356,7 @@ def test_what_a_page_says_exactly_is_true(tried: Tried, lettered: bool, form: st
 WIDE = np.random.default_rng(1).normal(size=(3, 2, 30, 4)).round(2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "trace", [ac.softmax(WIDE[0, 0].T), ac.attention(*WIDE)], ids=["a wide matrix", "a stack of them"]
 )
@@ -365,6 +366,7 @@ def test_pieces_of_a_wide_matrix_are_no_equals(trace: Trace) -> None:
     assert read["matrices"] > len(trace.steps)
 
 
+@pytest.mark.thorough
 def test_the_numbers_of_a_line_have_as_many_digits_as_it_takes() -> None:
     for trace in (
         ac.optimizer([[0.0332, 0.1], [0.1, 0.2]], [0.0, 1.0], kind="adam"),

@@ -112,6 +112,7 @@ def is_told_truly(says: str, id: str, cases: list[Case]) -> bool:
     return any(true(says, case) for case in telling or cases)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("calculation", [name for name in TABLE if known(name)])
 def test_a_mistake_does_what_it_says(calculation: str) -> None:
@@ -122,6 +123,7 @@ def test_a_mistake_does_what_it_says(calculation: str) -> None:
     assert hidden <= {never for name, never in NEVER if name == calculation}
 
 
+@pytest.mark.thorough
 def test_every_phrase_is_said_by_some_mistake() -> None:
     said = [mistake.says for name in TABLE for mistake in known(name)]
     words = {phrase: [part for part in phrase.split("{}") if part] for phrase in PHRASES}

@@ -107,6 +107,7 @@ def test_the_lines_of_one_step_are_broken_in_the_same_way() -> None:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", range(40, 90))
 def test_a_sentence_keeps_a_step_of_a_group_and_an_option_together(width: int) -> None:
     said = (

@@ -18,6 +18,7 @@ def test_every_format_is_a_function_with_a_sentence_about_it(format: str) -> Non
     assert getattr(import_module(f"attncalc.render.{module}"), name).__doc__
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", ["dot", "attention", "grouped"])
 def test_text_ends_in_a_newline_and_binary_is_bytes(name: str, format: str, request: pytest.FixtureRequest) -> None:

@@ -237,6 +237,7 @@ def test_every_number_is_whole_at_any_width(value: np.ndarray, width: int) -> No
     assert max(map(len, lines)) <= width
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 40), st.integers(1, 60), st.integers(40, 200))
 def test_a_window_hides_and_counts_but_never_cuts(height: int, breadth: int, width: int) -> None:
     value = np.arange(height * breadth).reshape(height, breadth) * 37

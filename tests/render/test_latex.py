@@ -103,6 +103,7 @@ class TestEveryCalculation:
             assert step.latex in page or latex._breakable(step.latex) in page
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @rows("tried", ALL, by=lambda tried: tried.name, thorough=lambda tried: tried not in ONE_OF_EACH)
 def test_every_page_is_in_balance_and_ascii(tried: Tried) -> None:

@@ -182,6 +182,7 @@ def test_words_that_would_take_three_lines_stand_below() -> None:
     assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean 2: all 0" in page
 
 
+@pytest.mark.thorough
 def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it() -> None:
     page = page_in("table", transformer(), View(width=200))
     assert "  encoder 1   --show 'encoder 1/*'  29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]\n" in page

@@ -72,6 +72,7 @@ def test_a_page_shows_what_it_shows_of_a_run_that_keeps_all(
         assert found == whole
 
 
+@pytest.mark.thorough
 @every_problem
 def test_the_document_says_summary_and_whole_results(request: pytest.FixtureRequest, of: Problem) -> None:
     whole = json.loads(render(solve(of), "json", View(everything=True)))

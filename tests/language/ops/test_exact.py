@@ -53,6 +53,7 @@ def nested(parts: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Expr
 exact_numbers = st.recursive(st.fractions(-9, 9, max_denominator=9).map(sympy.Rational), nested, max_leaves=5)
 
 
+@pytest.mark.thorough
 @given(exact_numbers, exact_numbers)
 def test_the_order_of_exact_numbers_is_that_of_their_digits(x: sympy.Expr, y: sympy.Expr) -> None:
     difference = float(sympy.N(x - y, 50))

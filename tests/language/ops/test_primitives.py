@@ -70,6 +70,7 @@ class TestEachExample:
         else:
             assert_array_equal(found, wide)
 
+    @pytest.mark.thorough
     def test_cells_work_out_to_the_entries(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         known = evaluate([node, *node.sources, *operands], example.values(operands), keep=lambda _: True)

@@ -43,6 +43,7 @@ class TestEachGradient:
             expected = slope(node, operand.args["name"], values, values["g"])
             same(value(found[operand], values) if operand in found else np.zeros_like(expected), expected, 8)
 
+    @pytest.mark.thorough
     def test_is_that_of_the_definition(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         body = defined(node)
