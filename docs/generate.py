@@ -99,9 +99,11 @@ def loaded_once() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder:
         forks.write_command(Path(folder, "attncalc"))
         ENVIRONMENT["PATH"] = os.pathsep.join([folder, path])
-        yield
-    ENVIRONMENT["PATH"] = path
-    forks.end()
+        try:
+            yield
+        finally:
+            ENVIRONMENT["PATH"] = path
+            forks.end()
 
 
 def run(command: str, folder: Path) -> str:

@@ -15,7 +15,7 @@ import os
 import socket
 import sys
 
-if not sys.flags.isolated:  # who only calls is to start at once
+if __name__ != "__main__" or sys.argv[1] == "serve":  # who only calls is to start at once
     import gc
     import importlib
     import pathlib
@@ -44,7 +44,7 @@ class Forks:
             stdout=subprocess.PIPE,
         )
         assert self.process.stdout is not None
-        self.process.stdout.readline()  # it listens
+        assert self.process.stdout.readline(), "the program cannot be loaded"  # else it says that it listens
 
     def call(
         self, words: Sequence[str], environment: Mapping[str, str], cwd: pathlib.Path, input: str

@@ -232,9 +232,7 @@ def quiz(
         for note in made.notes:
             out.say("note", note)
         exports = [choice("--export", word, EXPORTS) for word in names(export)]
-        tell = partial(out.say, "note")
-        out.write_folder(folder, made.written(_formats(format), exports, wording, visibility or VISIBLE, tell))
-        _tell_fixed(exports)
+        _hand_out(folder, made, _formats(format), exports, wording, visibility)
         return
     words = calculation or []
     whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
@@ -249,19 +247,26 @@ def quiz(
         wanted = wanted_by(name, drawing, own)
         with bar():
             made = drawn(name, seed, sizes, drawing.level, wanted, asking.words, students)
-    tell = partial(out.say, "note")
-    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE, tell))
+    _hand_out(folder, made, formats, exports, wording, visibility)
     if drawing.seed is None and students is None and not whole:
         out.say("note", f"--seed {seed} makes this problem again")
-    _tell_fixed(exports)
     if made.found is not None:
         _tell(made.found, sizes)
 
 
-def _tell_fixed(exports: Sequence[str]) -> None:
-    """Tell what the platforms cannot do that have fixed answers."""
-    if set(exports) - {GRADESCOPE}:
-        out.say("note", FIXED)
+def _hand_out(
+    folder: Path,
+    made: Handouts,
+    formats: Sequence[str],
+    exports: Sequence[str],
+    wording: Wording,
+    visibility: str | None,
+) -> None:
+    """Write the files, and tell what platforms cannot hold or do."""
+    notes: list[str] = []
+    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE, notes.append))
+    for note in notes + [FIXED] * bool(set(exports) - {GRADESCOPE}):
+        out.say("note", note)
 
 
 def _folder(output: str | None) -> Path:

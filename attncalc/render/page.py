@@ -43,9 +43,7 @@ class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
-    kind: str = (
-        ""  # "where", "why", "about", "remark", "code", "sound", "wrong" or "onward": what it is to its surroundings
-    )
+    kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward
     latex: str = ""  # the same, where it holds formulas
 
 

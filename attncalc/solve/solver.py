@@ -583,12 +583,13 @@ def unshown(trace: Trace, step: Step) -> dict[str, str]:
     """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX."""
     graph = behind(trace)
     found = graph.found(step) if graph else None
-    shown = {each.key for each in (*trace.steps, *trace.outputs)}
     told: dict[str, str] = {}
     left = [found[0]] if found else []
     while left:
-        for node in _leaves(left.pop(0)):
-            if node.op == "step" and not node.args["shown"] and node.path not in shown:
+        hidden = [node for node in _leaves(left.pop(0)) if node.op == "step" and not node.args["shown"]]
+        shown = {each.key for each in (*trace.steps, *trace.outputs)} if hidden else set()
+        for node in hidden:
+            if node.path not in shown:
                 text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
                 left += [node] if text not in told else []
                 told[text] = latex

@@ -54,8 +54,12 @@ BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8
 """The bases of turns that are tried first."""
 APART = 1.25
 """The logarithms of these lie by this apart, at most."""
-GOLDEN, HALVINGS, AS_NEAR = ((3 - 5**0.5) / 2, (5**0.5 - 1) / 2), 18, 1.5
-"""Where between two bases others are tried, how often, and how much further off a rounder one may be."""
+GOLDEN = (3 - 5**0.5) / 2, (5**0.5 - 1) / 2
+"""Where between two bases others are tried."""
+NARROWED = 18
+"""So often what lies between two bases is narrowed."""
+AS_NEAR = 1.5
+"""So many times as far off a base of fewer figures may be."""
 BEHIND = 4
 """Behind a mistake, so many times what its type leaves of sums tell of another one."""
 FAR = 30
@@ -384,7 +388,7 @@ def _base_found(key: Key, question: Question, beside: Explanation) -> list[Expla
     if off(usual) >= distance(question.answer, _without_mistake(key, question, own), question.expected):
         return []
     low, high = np.log(usual) - APART, np.log(usual) + APART
-    for _ in range(HALVINGS):
+    for _ in range(NARROWED):
         a, b = (low + share * (high - low) for share in GOLDEN)
         low, high = (low, b) if off(np.exp(a)) < off(np.exp(b)) else (a, high)
     best = min(tried, key=off)

@@ -54,8 +54,11 @@ def pools(questions: Sequence[Question]) -> dict[str, list[Question]]:
 
 
 def _moodle_question(one: Question) -> str:
-    marks = {gap: int(one.mark(gap)) if has_whole_marks(one) else gap.weight for gap in one.gaps.values()}
-    how = Writing(lambda words: plain(words).replace("{", "&#123;"), lambda gap: _cloze(gap, marks[gap]))
+    whole = has_whole_marks(one)
+    how = Writing(
+        lambda words: plain(words).replace("{", "&#123;"),
+        lambda gap: _cloze(gap, int(one.mark(gap)) if whole else gap.weight),
+    )
     text = body(one.page, one.gaps, how)
     cdata = text.replace("]]>", "]]]]><![CDATA[>")
     return (
@@ -69,7 +72,7 @@ def _moodle_question(one: Question) -> str:
 
 def has_whole_marks(one: Question) -> bool:
     """Whether each gap earns a whole number from 1 on, as Moodle has it; else its weights are all that is said."""
-    return all(mark >= 1 and mark.is_integer() for mark in map(float, map(one.mark, one.gaps.values())))
+    return all(mark >= 1 and mark.is_integer() for mark in map(one.mark, one.gaps.values()))
 
 
 def _cloze(gap: Gap, mark: int) -> str:
