@@ -29,6 +29,7 @@ def schema() -> dict[str, Any]:
     own["attncalc"] = {"const": VERSION}
     own["calculation"]["pattern"] = f"^({'|'.join(f'{derivative} ' for derivative in DERIVATIVES)})?[a-z][a-z0-9-]*$"
     problem = {key: own[key] for key in ("attncalc", "calculation", "inputs", "labels", "options", "settings", "notes")}
+    problem |= {key: known["VariantDocument"]["properties"][key] for key in ("ask", "shown")}
     about = f"What is to be computed: a document without what has come of it. Without a version it is of {VERSION}."
     known["Problem"] = {
         "description": about,

@@ -25,7 +25,9 @@ PROBLEMS = sorted(path.stem for path in SAMPLES.glob("*.json") if "calculation" 
 
 def posed(name: str) -> Problem:
     """The problem of a sample, which may be a backward pass."""
-    document = load_document(str(SAMPLES / f"{name}.json"), Reading())
+    reading = Reading()
+    document = load_document(str(SAMPLES / f"{name}.json"), reading)
+    assert not [note for note in reading.notes if "passed over" in note]
     calculation = document.calculation.removeprefix("grad ")
     backward = None if calculation == document.calculation else Backward()
     return Problem(load(calculation), document.inputs, document.options, backward)

@@ -13,7 +13,16 @@ from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
 from attncalc.inputs.json_files import JsonFile, plain
-from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, part_of, word_in
+from attncalc.inputs.reading import (
+    OF_DOCUMENTS,
+    Contents,
+    Reading,
+    calculation_of,
+    matching,
+    option_value,
+    part_of,
+    word_in,
+)
 from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands, read_word
 from attncalc.record.trace import CHECKPOINT, NOTHING, Given
 from attncalc.solve.problem import OF_DERIVATIVES, told_apart
@@ -222,7 +231,7 @@ def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
     fills = call.unfilled & inputs.keys() & required or not contents.members.keys() & {"result", "outputs"}
     if (only and WEIGHTS not in call.named) or (operand.positional and operand.name not in call.named and fills):
         call.hands_over(operand)
-        call.take(contents.source, inputs, document_options(contents, call.calculation))
+        _take_document(call, contents, inputs)
 
 
 def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:
@@ -240,10 +249,16 @@ def _supply_whole(call: Call, contents: Contents) -> None:
         held = call.holds(contents)
         _tell_unread(call, contents, held)
         files = {name: Found(contents, key) for name, key in held.items()}
+        call.take(contents.source, files, document_options(contents, call.calculation))
     else:
         check_version(contents)
-        files = document_inputs(contents, call.operands)
-    call.take(contents.source, files, document_options(contents, call.calculation))
+        _take_document(call, contents, document_inputs(contents, call.operands))
+
+
+def _take_document(call: Call, contents: Contents, inputs: Mapping[str, Found]) -> None:
+    options = document_options(contents, call.calculation)
+    tell_surplus(contents, call.calculation, inputs, options, call.reading)
+    call.take(contents.source, inputs, options)
 
 
 def _whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents | None:
@@ -352,18 +367,48 @@ def _holder(found: Found) -> Contents | None:
 
 
 def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
-    """Note the names of a file with several operands that are none of the call's; remarks in words need no note."""
+    """Note the names of a file with several operands that are none of the call's, nor options."""
     switches = [key for key, value in contents.members.items() if isinstance(value, bool)]
-    unknown = [name for name in (*contents.names, *switches) if name not in held.values()]
     options = _option_names(call)
-    unread = [name for name in unknown if as_option(name) not in options and word_in(contents, name) is None]
+    unread = [
+        name for name in (*contents.names, *switches) if name not in held.values() and as_option(name) not in options
+    ]
+    known = [operand.name for operand in call.operands if operand.name not in held]
+    _tell_passed_over(
+        unread, contents, f"{call.calculation.name} has no such operand", [*known, *options], call.reading
+    )
+
+
+def tell_surplus(
+    contents: Contents,
+    calculation: Calculation,
+    files: Mapping[str, Found],
+    options: Mapping[str, Any],
+    reading: Reading,
+) -> None:
+    """Note the keys of a document that nothing reads; `files` and `options` are what was found in it."""
+    read, known = {*OF_DOCUMENTS}, [*OF_DOCUMENTS]
+    if "inputs" not in contents.members:  # its operands and options may stand at the top
+        read |= {found.name or "" for found in files.values()}
+        read |= {key for key in contents.members if as_option(key) in options}
+        known += [
+            each.name for each in (*calculation.operands, *calculation.options) if each.name not in {*files, *options}
+        ]
+    unread = [key for key in contents.members if key not in read]
+    _tell_passed_over(unread, contents, "a document has no such key", known, reading)
+
+
+def _tell_passed_over(
+    keys: Sequence[str], contents: Contents, why: str, known: Collection[str], reading: Reading
+) -> None:
+    """Note what is passed over of a file, and what may be meant; remarks in words need no note."""
+    free = [name for name in known if name not in contents.members]
+    unread = [key for key in keys if word_in(contents, key) is None or near(key, free)]
     if unread:
-        mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
+        mend = near(unread[0], free)
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
-        call.reading.tell(
-            f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
-            f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
-        )
+        verb = "is" if len(unread) == 1 else "are"
+        reading.tell(f"{contents.source}: {names} {verb} passed over: {why}{'; ' + mend if mend else ''}")
 
 
 def _option_names(call: Call) -> set[str]:

@@ -12,7 +12,7 @@ from attncalc.common.errors import InputError, either, near, quoted
 from attncalc.common.numerals import ACCUMULATED, MOST_ROUNDING, STORED, is_number
 from attncalc.common.system import NamedTuple, is_file, is_folder, loaded, samples_folder, shown
 from attncalc.declare.operands import UPSTREAM
-from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all
+from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all, tell_surplus
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import plain
 from attncalc.inputs.reading import Contents, Reading, calculation_of
@@ -79,6 +79,7 @@ def document_of(contents: Contents, reading: Reading) -> Document:
     calculation = load(base)
     operands = [*calculation.operands, UPSTREAM] if backward else [*calculation.operands]
     files, options = document_inputs(contents, operands), document_options(contents, calculation)
+    tell_surplus(contents, calculation, files, options, reading)
     settings = _settings(plain(contents.members.get("settings", {}), contents.source), contents.source)
     shapes = _of_letters(files) if settings.get("symbolic") else {}
     files = {name: found for name, found in files.items() if name not in shapes}

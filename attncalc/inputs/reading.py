@@ -80,6 +80,13 @@ class Contents:
         return given
 
 
+OF_DOCUMENTS = (
+    *("attncalc", "calculation", "inputs", "labels", "options", "settings", "notes", "steps", "cells", "outputs"),
+    *("exact", "result", "lesson", "ask", "shown"),
+)
+"""The keys of a problem and of a saved result."""
+
+
 def calculation_of(contents: Contents) -> str | None:
     """The calculation that a problem or a saved result names; None for any other file."""
     name = contents.members.get("calculation")

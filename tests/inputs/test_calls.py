@@ -203,7 +203,7 @@ class TestFilesThatHoldSeveral:
     def test_a_switch_that_is_passed_over_is_said(self, call: Gather, folder: Path) -> None:
         (folder / "slip.json").write_text(json.dumps(QKV | {"casual": True}))
         assert [note.partition(":")[2] for note in call(ATTENTION, "slip.json").notes] == [
-            ' "casual" is passed over: attention has no such operand'
+            ' "casual" is passed over: attention has no such operand; did you mean causal?'
         ]
 
     def test_options_of_the_call_win(self, call: Gather) -> None:

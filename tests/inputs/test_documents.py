@@ -13,7 +13,8 @@ import pytest
 from attncalc.calculations import load
 from attncalc.common.errors import InputError
 from attncalc.inputs.problem_files import load_document
-from attncalc.inputs.reading import Reading
+from attncalc.inputs.reading import OF_DOCUMENTS, Reading
+from attncalc.record.documents import Document
 from attncalc.solve.problem import Backward, posed
 
 QKV = {"q": [[1, 0]], "K": [[0, 1]], "values": [["1/3", 3]]}
@@ -282,3 +283,32 @@ def test_no_document(folder: Path, word: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         load_document(word, Reading())
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        ({"option": {"causal": True}}, '"option" is passed over: a document has no such key; did you mean options?'),
+        ({"asks": ["weights"]}, '"asks" is passed over: a document has no such key; did you mean ask?'),
+        ({"points": 3}, '"points" is passed over: a document has no such key'),
+        ({"title": "by hand", "ask": ["weights"], "settings": {}}, None),
+    ],
+)
+def test_a_key_that_nothing_reads_is_told(folder: Path, beside: dict[str, Any], told: str | None) -> None:
+    save(folder, {"calculation": "attention", "inputs": QKV, **beside})
+    reading = Reading()
+    load_document("p.json", reading)
+    assert reading.notes == ([f"p.json: {told}"] if told else [])
+
+
+@pytest.mark.parametrize("misspelt", [{"casual": True}, {"causal-allign": "end"}, {"maskk": [[1]]}])
+def test_one_beside_operands_too(folder: Path, misspelt: dict[str, Any]) -> None:
+    save(folder, {"calculation": "attention", **QKV, **misspelt})
+    reading = Reading()
+    load_document("p.json", reading)
+    meant = {"casual": "causal", "causal-allign": "causal_align", "maskk": "mask"}[next(iter(misspelt))]
+    assert [f"did you mean {meant}" in note for note in reading.notes] == [True]
+
+
+def test_the_keys_of_documents_are_those_of_their_types() -> None:
+    assert {*OF_DOCUMENTS} == {*Document.__annotations__, "ask", "shown"}

@@ -35,7 +35,7 @@ from attncalc.homework.reading.answers import (
 )
 from attncalc.inputs.given import as_typed, brackets
 from attncalc.inputs.json_files import JsonFile, parse_json
-from attncalc.inputs.reading import Contents, Reading
+from attncalc.inputs.reading import OF_DOCUMENTS, Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
 from attncalc.record.trace import Given
 
@@ -188,10 +188,6 @@ class Asked(NamedTuple):
 EVERYTHING = Asked()
 
 
-OF_DOCUMENTS = (
-    "attncalc", "calculation", "inputs", "labels", "options", "ask", "shown", "cells", "outputs", "exact", "result",
-    "lesson",
-)  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say; where a list stands under such a word, it may be meant as a step."""
 _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
@@ -282,7 +278,7 @@ def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
     _refuse_ours(tree, source)
     if "steps" in tree:
         steps = _listed(tree["steps"], source)
-        others = [name for name in tree if name not in ("steps", *BESIDE, *OF_DOCUMENTS)]
+        others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
     elif "calculation" in tree or "result" in tree:
         _refuse_problem(tree, source)
         steps = {"": tree.get("result")}

@@ -103,9 +103,12 @@ def _variants(contents: Contents, key: str, reading: Reading) -> Iterator[Varian
         yield variant_of(row, source, reading)
 
 
+_IN_WORDS = ("student", "problem", "folder", "name", "title")
+
+
 def variant_of(row: Mapping[str, Any], source: str, reading: Reading) -> Variant:
     """A student's problem, as keys.json has it."""
-    told = {name: _text(row, name, source) for name in ("student", "problem", "folder", "name", "title")}
+    told = {name: _text(row, name, source) for name in _IN_WORDS}
     if not told["student"] and not told["problem"]:
         raise InputError(f"{source} names no student, and no hash by which its sheets are told")
     drawn = plain(row.get("drawn", {}), source)
@@ -115,7 +118,8 @@ def variant_of(row: Mapping[str, Any], source: str, reading: Reading) -> Variant
         raise InputError(f"{source}: drawn is no object of a level and the names of operands that are kept")
     if points is not None and (isinstance(points, bool) or not isinstance(points, int | float) or not points >= 0):
         raise InputError(f"{source}: points is a number from 0 on")
-    held = document_of(JsonFile(source, dict(row)), reading)
+    problem = {key: value for key, value in row.items() if key not in (*_IN_WORDS, "drawn", "points")}
+    held = document_of(JsonFile(source, problem), reading)._replace(document=plain(dict(row), source))
     return Variant(
         told["student"],
         told["problem"],
