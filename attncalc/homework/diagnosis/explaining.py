@@ -29,7 +29,7 @@ from attncalc.homework.diagnosis.comparing import (
     stands_out,
 )
 from attncalc.homework.diagnosis.key import Key, Question
-from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
+from attncalc.homework.diagnosis.solutions import Own, Solution, writes
 from attncalc.homework.reading.answers import BY_HAND, Answer
 from attncalc.language.graph import Node, walk
 
@@ -83,7 +83,7 @@ def explanations(
     """
     singles = _candidates(question, key.wrong)
     late = -1 if is_lost(question.answer, question.expected) else 1  # what is lost was lost at once
-    singles.sort(key=lambda single: -late * _place(key, single.mistakes))
+    singles.sort(key=lambda single: -late * key.begins(single.mistakes))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
         for base in question.bases:
@@ -137,7 +137,7 @@ def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[
     if not key.is_small(question.step):
         return []
     gap = _gap(key, question)
-    later = [one.mistakes[0] for one in key.wrong if not one.alternatives and _writes(one.mistakes, gap)]
+    later = [one.mistakes[0] for one in key.wrong if not one.alternatives and writes(one.mistakes, gap)]
     solutions = {mistake: key.solutions.by(*made, mistake) for mistake in later if mistake not in made}
     there = [(mistake, found) for mistake, found in solutions.items() if found and question.step in found.steps]
     candidates = [Candidate((mistake,), found) for mistake, found in there]
@@ -148,18 +148,18 @@ def made_throughout(key: Key, questions: Sequence[Question]) -> list[Explanation
     """The mistakes that explain several steps, none of which says enough by itself."""
     if not all(key.is_small(question.step) for question in questions):
         return []  # a large one says enough
-    return [solution.mistakes for solution in key.wrong if _explains_all(key, questions, solution)]
+    found = _candidates(questions[0], key.wrong) if questions else []
+    for question in questions:
+        found = [one for one in found if question.step in one.solution.steps]
+        found = [found[hit] for hit in _hits(question.answer, _values(key, question, found), nearly)]
+    return [one.mistakes for one in found if _convince(key, questions, one.solution)]
 
 
-def _explains_all(key: Key, questions: Sequence[Question], solution: Solution) -> bool:
-    """Whether a solution gives every one of these steps, together too well for chance."""
-    if not all(question.step in solution.steps for question in questions):
-        return False
+def _convince(key: Key, questions: Sequence[Question], solution: Solution) -> bool:
+    """Whether a solution that gives every one of these steps does so too well for chance, together."""
     tried, share, most = 1.0, 1.0, 1.0
     for question in questions:
         [value] = key.values([solution.steps[question.step]])
-        if value.shape != question.answer.shape or not nearly(question.answer, value).all():
-            return False
         others = _distinct(_values(key, question, _candidates(question, key.wrong)))
         slack = 0.0 if fits(question.answer, value).all() else question.answer.unit
         alone = odds(question.answer, value, question.expected, others, slack=slack)
@@ -176,13 +176,18 @@ def possible(key: Key, question: Question) -> list[Mistake]:
     if answer.value.size > BY_HAND or not key.is_small(question.step):
         return []
     candidates = _candidates(question, key.wrong)
-    candidates.sort(key=lambda one: (one.mistakes[0].kind == "convention", -_place(key, one.mistakes)))
+    candidates.sort(key=lambda one: (one.mistakes[0].kind == "convention", -key.begins(one.mistakes)))
     found: list[Mistake] = []
     for base in question.bases:
-        for (mistakes, _), value in zip(candidates, _values(key, question, candidates, base), strict=True):
-            if value.shape == answer.shape and (fits(answer, value) | ~answer.answered).all():
-                found += mistakes
+        hits = _hits(answer, _values(key, question, candidates, base))
+        found += [mistake for hit in hits for mistake in candidates[hit].mistakes]
     return list(dict.fromkeys(found))
+
+
+def _hits(answer: Answer, values: Sequence[Array], close: Close = fits) -> list[int]:
+    """The numbers of the values that an answer is."""
+    alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
+    return [alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)] if alike else []
 
 
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
@@ -198,16 +203,6 @@ def _candidates(question: Question, solutions: Iterable[Solution]) -> list[Candi
     return [Candidate(found.mistakes, found) for found in solutions if question.step in found.steps]
 
 
-def _place(key: Key, mistakes: Explanation) -> int:
-    """Where mistakes begin among the steps; what begins later spoils less of what may be right."""
-    return min((i for i, step in enumerate(key.nodes) if _writes(mistakes, [step])), default=-1)
-
-
-def _writes(mistakes: Explanation, steps: Iterable[StepKey]) -> bool:
-    """Whether some of these mistakes write one of these steps."""
-    return any(is_meant(step, mistake.at) for step in steps for mistake in mistakes)
-
-
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:
     """The solutions with two mistakes that both lie between the writer's own steps and this one.
 
@@ -218,7 +213,7 @@ def _pairs(key: Key, question: Question) -> Iterator[Solution]:
     within = [
         i
         for i, one in enumerate(key.wrong)
-        if not one.alternatives and (one.mistakes[0].options or _writes(one.mistakes, gap))
+        if not one.alternatives and (one.mistakes[0].options or writes(one.mistakes, gap))
     ]
     names = [key.wrong[i].mistakes[0].id for i in within]
     form = {i: names[:at].count(names[at]) for at, i in enumerate(within)}
@@ -271,13 +266,10 @@ def _matching(
     if not candidates or (close is nearly and not answer.enough.any()):
         return []
     values = _values(key, question, candidates, own)
-    alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
-    if not alike:
-        return []
     against = _without_mistake(key, question, own)
     slack = answer.unit if close is nearly else 0.0
     found = []
-    for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
+    for i in _hits(answer, values, close):
         likely = prior * _likelihood(key, question, candidates[i].mistakes, values[i], against)
         if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=likely).convince:
             found.append(candidates[i])

@@ -22,7 +22,7 @@ from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import Rounding, at_places, evaluate, is_given, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest
-from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, is_meant
+from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, is_meant, writes
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
@@ -168,6 +168,8 @@ class Key:
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
         self._slack: dict[tuple[StepKey, str], Array] = {}
+        self._begin: dict[tuple[Mistake, ...], int] = {}
+        self._behind: tuple[Own, list[tuple[Mistake, ...]]] = {}, []
         self._must_have_an_answer()
 
     def _must_have_an_answer(self) -> None:
@@ -214,7 +216,7 @@ class Key:
         return [usual, *(other for other in others if other is not None and self._leads_to_the_result(other))]
 
     def _leads_to_the_result(self, solution: Solution) -> bool:
-        if any(is_meant(self.result, rule.at) for rule in solution.rules):
+        if writes(solution.rules, [self.result]):
             return True
         value, right = self.value(self.result, solution), self.value(self.result)
         if value is None or right is None or value.shape != right.shape:
@@ -263,6 +265,13 @@ class Key:
             self._pairs[i, j] = None if single else found
         return self._pairs[i, j]
 
+    def begins(self, mistakes: tuple[Mistake, ...]) -> int:
+        """Where mistakes begin among the steps; what begins later spoils less of what may be right."""
+        if mistakes not in self._begin:
+            places = (i for i, step in enumerate(self.nodes) if writes(mistakes, [step]))
+            self._begin[mistakes] = next(places, -1)
+        return self._begin[mistakes]
+
     def alternatives_behind(self, own: Own | None) -> list[tuple[Mistake, ...]]:
         """The alternatives by which somebody may have come to their own values; () is none, the usual rules.
 
@@ -271,16 +280,17 @@ class Key:
         """
         if not own or len(self.right) == 1:
             return [solution.rules for solution in self.right]
-        return [
-            solution.rules
-            for solution in self.right
-            if not any(
-                _much_nearer(as_parts(given), self.value(step, other), self.value(step, solution))
-                for other in self.right
-                if other is not solution
-                for step, given in own.items()
-            )
-        ]
+        if self._behind[0] is not own:  # which is asked of one question again and again
+            self._behind = own, [s.rules for s in self.right if not self._speaks_for_another(own, s)]
+        return self._behind[1]
+
+    def _speaks_for_another(self, own: Own, solution: Solution) -> bool:
+        others = [other for other in self.right if other is not solution]
+        return any(
+            _much_nearer(as_parts(given), self.value(step, other), self.value(step, solution))
+            for other in others
+            for step, given in own.items()
+        )
 
     # Values
 

@@ -6,7 +6,7 @@ They are looked for last, and only where most of a step is right, or where one s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import permutations
+from itertools import islice, permutations
 from string import digits
 
 import numpy as np
@@ -95,6 +95,8 @@ MOST_ROWS = 6
 """So many rows, columns, or entries of a vector, are tried in every order."""
 MOST_COPIED = 100
 """Among so many rows one is looked for that was written twice."""
+AT_ONCE = 10_000
+"""Of so many entries at most are the values that are compared at once."""
 POWERS = (1, 2, 3)
 
 Reading = tuple[tuple[int, ...], float]
@@ -172,13 +174,14 @@ def part_given(answer: Answer, expected: Array) -> Slip | None:
 def _is_one_of(answer: Answer, changed: Iterable[Array], value: Array, right: Array) -> bool:
     """Whether an answer is one of several values, in digits enough where it is wrong, or too well for chance."""
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
-    made, tried = [], 0
-    for other in changed:
-        tried += 1
-        if may_fit(answer, other) and fits(answer, other).all():
-            made.append(other)
-            if telling:
-                return True
+    made: list[Array] = []
+    tried, changed = 0, iter(changed)
+    while several := [*islice(changed, max(1, AT_ONCE // max(1, value.size)))]:
+        tried += len(several)
+        likely = [other for other in several if may_fit(answer, other)]
+        made += [likely[hit] for hit in fitting(answer, np.array(likely))] if likely else []
+        if made and telling:
+            return True
     return any(odds(answer, other, value, tried=tried).convince for other in made)
 
 

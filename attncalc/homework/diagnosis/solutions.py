@@ -7,7 +7,7 @@ common is evaluated once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -346,6 +346,11 @@ def is_meant(step: StepKey, at: Sequence[str]) -> bool:
     group, name = step
     within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
     return within or any(names(word, name) for word in at)
+
+
+def writes(mistakes: Iterable[Mistake], steps: Collection[StepKey]) -> bool:
+    """Whether some of these mistakes write one of these steps."""
+    return any(is_meant(step, mistake.at) for step in steps for mistake in mistakes)
 
 
 def _key(node: Node) -> StepKey | None:
