@@ -391,9 +391,8 @@ def tell_surplus(
     if "inputs" not in contents.members:  # its operands and options may stand at the top
         read |= {found.name or "" for found in files.values()}
         read |= {key for key in contents.members if as_option(key) in options}
-        known += [
-            each.name for each in (*calculation.operands, *calculation.options) if each.name not in {*files, *options}
-        ]
+        known += [operand.name for operand in calculation.operands if operand.name not in files]
+        known += [option.name for option in calculation.options if option.name not in options]
     unread = [key for key in contents.members if key not in read]
     _tell_passed_over(unread, contents, "a document has no such key", known, reading)
 
