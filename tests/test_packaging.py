@@ -73,6 +73,7 @@ def test_the_citation_says_what_the_project_says() -> None:
 RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from attncalc.__main__ import main; main()"
 
 
+@pytest.mark.thorough
 def test_an_installed_wheel_has_its_samples(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     installed = tmp_path / "installed"
     wheel.extractall(installed)  # noqa: S202 - our own archive, built a moment ago

@@ -91,6 +91,7 @@ def test_a_marked_sheet_is_a_report(run: Run, home: Path, words: list[str]) -> N
     assert (done.returncode, faults("MarkedDocument", json.loads(done.stdout))) == (1, [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [[], ["--audit", "--override", "log.csv"]], ids=" ".join)
 def test_a_marked_class_is_a_report(run: Run, home: Path, words: list[str]) -> None:
     done = run("grade", "key.json", "sheets", *words, "-f", "json", "--jobs", "1", cwd=home)

@@ -45,6 +45,7 @@ class TestEachCard:
             assert all(worked.keys() >= {line.name} for line in found.gradient)
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 @pytest.mark.parametrize("derivative", DERIVATIVES)

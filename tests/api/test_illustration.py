@@ -39,6 +39,7 @@ def pictures(trace: Trace, **view: Any) -> tuple[Picture, ...]:
     return illustrated(trace, View(**view)).pictures
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_sample_is_drawn_or_has_no_picture(name: str) -> None:
@@ -120,6 +121,7 @@ def test_heads_share_one_range() -> None:
     assert [first.title, second.title] == ["weights, h = 0", "weights, h = 1"]
 
 
+@pytest.mark.thorough
 def test_softmax_against_temperature_is_softmax() -> None:
     shares, curves = pictures(ac.softmax([1.0, 2.0, 4.0], temperature=2))
     assert isinstance(shares, Bars)
@@ -140,6 +142,7 @@ def test_of_many_shares_the_largest_are_followed() -> None:
     assert [line.name for line in curves.lines] == [f"softmax[{i}]" for i in range(14, 20)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["relu", "gelu", "silu", "tanh", "softplus"])
 def test_an_activation_with_its_slope_and_the_given_numbers(kind: Any) -> None:
     trace = ac.activation([[-1.5, 0.25], [6.0, 2.0]], kind=kind)
@@ -295,6 +298,7 @@ def test_many_pictures_are_not_all_drawn_unless_asked_for() -> None:
 # From Python
 
 
+@pytest.mark.thorough
 def test_a_trace_draws_itself() -> None:
     page = ac.softmax([1.0, 2.0]).plot(width=40)
     assert page.startswith("softmax\n\nn │\n0 │ ███")

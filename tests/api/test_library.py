@@ -297,6 +297,7 @@ def test_importing_attncalc_loads_no_calculation() -> None:
     assert "numpy" not in loaded
 
 
+@pytest.mark.thorough
 def test_a_calculation_loads_its_own_family_alone() -> None:
     loaded = imported_by("import attncalc as ac; ac.dot([1], [2])")
     families = {name.rpartition(".")[2] for name in loaded if name.startswith("attncalc.calculations.")}
@@ -307,6 +308,7 @@ def test_it_tells_its_version() -> None:
     assert ac.__version__ == metadata.version("attncalc")
 
 
+@pytest.mark.thorough
 def test_rich_prints_a_trace_wherever_it_stands() -> None:
     trace = ac.attention(Q, K, V)
     for width in (40, 80, 200):

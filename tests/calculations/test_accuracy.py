@@ -88,6 +88,7 @@ class TestOrdinaryInput:
         near(t.result[None], [cosine], 1, n)
         near(t["angle"][None], [mpmath.degrees(mpmath.acos(cosine))], 180, n)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("distance", "p"), [("euclidean", 2), ("manhattan", 1), ("minkowski", 3)], ids=str)
     def test_distances(self, distance: str, p: int, seed: int, n: int) -> None:
         a, b = drawn(seed, n), drawn(seed + 10, n)

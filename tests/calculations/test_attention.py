@@ -338,6 +338,7 @@ class TestLaws:
         found = ac.attention(operands["q"], keys, operands["v"]).result
         assert_allclose(found, np.broadcast_to(mean, found.shape), rtol=1e-10, atol=1e-12)
 
+    @pytest.mark.thorough
     @few
     @given(seeds, st.integers(1, 5))
     def test_causal_attention_does_not_see_what_comes_after(self, seed: int, n: int) -> None:

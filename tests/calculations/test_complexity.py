@@ -126,6 +126,7 @@ PARAMETERS = {
 }
 
 
+@pytest.mark.thorough
 def test_a_published_model_has_its_parameters() -> None:
     found = {name: int(ac.complexity(model=name, n=1)["total_parameters"]) for name in PUBLISHED}
     assert found == PARAMETERS
@@ -151,6 +152,7 @@ CHECKPOINTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_a_checkpoint_is_counted_alike_from_its_tensors_and_from_its_sizes(name: str) -> None:
     folder = Path(__file__).parents[1] / "data" / "models" / name
@@ -194,6 +196,7 @@ def test_a_document_of_a_named_model_keeps_its_name_and_what_differs(run: Run, t
     assert again.stdout == "6738415616\n"
 
 
+@pytest.mark.thorough
 def test_all_of_a_model_is_in_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[complexity.Counted] = []
     counted = complexity._counted
@@ -217,6 +220,7 @@ def test_all_of_a_model_is_in_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sorted(weights) == sorted(piece.weights)
 
 
+@pytest.mark.thorough
 def test_each_product_has_two_gradients_which_are_products_as_large() -> None:
     for name in ("gpt2", "mixtral-8x7b", "deepseek-v2-lite", "transformer-base"):
         found = ac.complexity(model=name, n=64, training=True)

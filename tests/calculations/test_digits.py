@@ -124,6 +124,7 @@ def within_own_rows(found: Array, true: Sequence[Sequence[Number]]) -> None:
         assert all(abs(mp.mpf(a) - b) <= bound for a, b in zip(row, exact, strict=True)), (row, bound)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("centre", [0.0, 1e3, 1e8, 1e14, 1e200], ids=str)
 @pytest.mark.parametrize("eps", [0.0, 1e-5], ids=str)
 def test_rows_far_from_0_keep_what_tells_their_entries_apart(centre: float, eps: float) -> None:

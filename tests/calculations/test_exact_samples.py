@@ -132,6 +132,7 @@ def fifteen_digits(found: Array, wanted: Array, key: str) -> None:
     assert (off <= unit).all(), f"{key} is {np.max(off):.2g} off"
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", [*EXACT, "mlp-classes"])  # of that one the updated weights alone grow too large
 def test_exact_gradients_are_those_of_floats(name: str) -> None:

@@ -62,6 +62,7 @@ def test_masks_and_biases_broadcast_from_the_right(shape: tuple[int, ...], kind:
         agrees("attention", operands | {"mask": rng.random(shape) < 0.6}, mask_kind=kind)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rule", ["plain", "causal", "causal at the end", "window"])
 @pytest.mark.parametrize("lengths", [(3,), (3, 5), (0, 2)], ids=str)
 def test_padding_is_one_length_for_all_or_one_for_each_entry_of_the_batch(lengths: tuple[int, ...], rule: str) -> None:

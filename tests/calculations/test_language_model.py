@@ -308,6 +308,7 @@ def test_a_decoder_begins_with_its_start_token(run: Run) -> None:
     assert "--start 17 is not among the 17 tokens" in run("model", MODELS / "t5", "3,1,4", "--start", "17").stderr
 
 
+@pytest.mark.thorough
 def test_info_tells_of_both_stacks(run: Run) -> None:
     info = json.loads(run("model", MODELS / "t5_gated", "--info", "-f", "json").stdout)
     attention, network = 4 * 8 * 6, 3 * 8 * 12
@@ -371,6 +372,7 @@ def test_weights_are_never_all_in_memory(monkeypatch: pytest.MonkeyPatch, large:
     assert most <= 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "said"),
     [("bert", "has no loss without --targets"), ("bert_bare", "has no loss\nhint: it ends with its hidden states")],

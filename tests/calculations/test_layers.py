@@ -36,6 +36,7 @@ class TestActivation:
         assert_allclose(t.result, KINDS[kind]["value"], rtol=1e-14, atol=1e-15)
         assert_allclose(t["derivative"], KINDS[kind]["derivative"], rtol=1e-13, atol=1e-15)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("kind", ACTIVATIONS)
     def test_the_slope_that_is_shown_is_the_one_of_the_backward_pass(self, kind: str) -> None:
         t = ac.activation(POINTS, kind=kind)

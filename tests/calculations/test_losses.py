@@ -75,6 +75,7 @@ class TestCrossEntropy:
         assert_allclose(t["losses"], by_precise_numbers(LOGITS, TARGET), rtol=0, atol=1e-15)
         assert float(t.result) == pytest.approx(0.66846, abs=5e-6)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
     @pytest.mark.parametrize("smoothing", [0, 0.1, 1], ids="smoothing={}".format)
     @pytest.mark.parametrize("ignored", [-100, 1], ids="ignored={}".format)
@@ -214,6 +215,7 @@ class TestLaws:
     def test_gradients_of_a_row_cancel(self, z: Array, y: list[int]) -> None:
         assert_allclose(ac.cross_entropy(z, y).grad().result.sum(axis=1), 0, atol=1e-15)
 
+    @pytest.mark.thorough
     @few
     @given(logits, targets)
     def test_no_loss_is_below_zero(self, z: Array, y: list[int]) -> None:

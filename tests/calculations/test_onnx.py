@@ -15,6 +15,7 @@ ONNX: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data/onnx.json")
 LOOSE = 1e-11  # its normalisations keep ε in float32
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "entry", ONNX["entries"], ids=[f"{each['operator']}: {each['name']}" for each in ONNX["entries"]]
 )

@@ -81,6 +81,7 @@ def test_a_divergence_is_infinite_only_where_q_is_0() -> None:
 
 
 class TestLaws:
+    @pytest.mark.thorough
     @few
     @given(scores)
     def test_rows_sum_to_1(self, x: Array) -> None:
@@ -88,6 +89,7 @@ class TestLaws:
         assert (shares >= 0).all()
         assert shares.sum() == pytest.approx(1, rel=4e-16 * x.size)
 
+    @pytest.mark.thorough
     @few
     @given(scores, st.integers(-(2**20), 2**20))
     def test_a_shift_changes_nothing(self, x: Array, shift: int) -> None:
@@ -102,11 +104,13 @@ class TestLaws:
         off = 2 * np.finfo(float).eps * (10 + np.abs(divided).max())
         assert_allclose(ac.softmax(x, temperature=t).result, ac.softmax(divided).result, rtol=off, atol=1e-300)
 
+    @pytest.mark.thorough
     @few
     @given(scores)
     def test_the_order_stays(self, x: Array) -> None:
         assert (np.diff(ac.softmax(np.sort(x)).result) >= 0).all()
 
+    @pytest.mark.thorough
     @few
     @given(scores)
     def test_the_logarithm_is_the_logarithm(self, x: Array) -> None:

@@ -57,6 +57,7 @@ REASONS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", REASONS.values(), ids=REASONS)
 def test_a_reason_is_true_under_its_options(row: Reason) -> None:
     why = row.call().find(row.step).why

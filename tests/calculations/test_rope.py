@@ -173,6 +173,7 @@ class TestInAttention:
         t = ac.multihead(x, w[0], w[1], w[2], self.rng.normal(size=(8, 4)), heads=2, rope=True)
         assert_allclose(t["q_rotated"][1], ac.rope((x @ w[0])[:, 4:]).result, atol=1e-14)
 
+    @pytest.mark.thorough
     def test_gradients_pass_the_turn(self) -> None:
         t = ac.attention(self.q, self.k, self.v, rope=True, rope_dims=2)
         found = t.grad(self.rng.normal(size=(3, 2)), gradcheck=True)

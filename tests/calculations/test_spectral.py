@@ -118,6 +118,7 @@ class TestEigen:
         assert worked(t, "characteristic_polynomial", 1) == "−(4 + 3)"
         assert worked(t, "characteristic_polynomial", 2) == "4×3 − 1×2"
 
+    @pytest.mark.thorough
     @few
     @given(squares)
     def test_each_vector_is_only_stretched(self, a: Array) -> None:
@@ -128,6 +129,7 @@ class TestEigen:
         assert_allclose(np.linalg.norm(t["eigenvectors"], axis=0), 1, rtol=1e-13)
         assert upright(t["eigenvectors"])
 
+    @pytest.mark.thorough
     @few
     @given(squares)
     def test_sum_and_product_are_trace_and_determinant(self, a: Array) -> None:
@@ -138,6 +140,7 @@ class TestEigen:
         sizes = np.abs(values)
         assert (sizes[:-1] >= sizes[1:] - 1e-9 * scale).all()
 
+    @pytest.mark.thorough
     @few
     @given(squares)
     def test_the_polynomial_vanishes_at_the_eigenvalues(self, a: Array) -> None:
@@ -266,6 +269,7 @@ class TestSvd:
         assert_allclose(t["vt"], np.array([[1, 1], [1, -1]]) / math.sqrt(2), rtol=1e-15)
         assert [step.name for step in t.outputs] == ["s", "u", "vt"]
 
+    @pytest.mark.thorough
     @few
     @given(any_shape)
     def test_the_parts_make_the_matrix(self, a: Array) -> None:

@@ -70,6 +70,7 @@ class TestExpectation:
         assert_array_equal(found["grad_values"], [0.5, 0.25, 0.25])
         assert_array_equal(found["grad_probabilities"], [1, 2, 4])
 
+    @pytest.mark.thorough
     @few
     @given(st.lists(st.floats(-100, 100), min_size=2, max_size=6), st.floats(-10, 10), st.floats(-100, 100))
     def test_stretching_and_shifting(self, values: list[float], stretch: float, shift: float) -> None:
@@ -160,6 +161,7 @@ class TestDivergence:
     def test_the_slope_to_q_where_p_is_nothing(self) -> None:
         assert_array_equal(ac.kl([1, 0, 0], [0.5, 0.5, 0]).grad(wrt=["q"]).result, [-2, 0, 0])
 
+    @pytest.mark.thorough
     @few
     @given(distributions(), distributions(positive=True))
     def test_is_never_below_zero_and_is_what_cross_entropy_adds(self, p: Array, q: Array) -> None:
@@ -270,6 +272,7 @@ class TestLikelihood:
         with pytest.raises(NoGradient):
             ac.likelihood([1, 0], **given_).grad()
 
+    @pytest.mark.thorough
     @few
     @given(st.lists(st.integers(0, 1), min_size=1, max_size=8), st.floats(0.01, 0.99))
     def test_no_parameter_is_likelier_than_the_estimate(self, x: list[int], p: float) -> None:

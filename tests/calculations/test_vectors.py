@@ -228,6 +228,7 @@ class TestEveryDistance:
         moved = float(distance(a + shift, b + shift).result)
         assert moved == pytest.approx(float(distance(a, b).result), rel=1e-9, abs=1e-9)
 
+    @pytest.mark.thorough
     @few
     @given(a=vectors)
     def test_is_0_to_oneself(self, distance: Any, a: Array) -> None:
@@ -247,6 +248,7 @@ class TestLaws:
         lower, higher = (float(ac.norm(a, p=p).result) for p in powers)
         assert higher <= lower * (1 + 1e-12)
 
+    @pytest.mark.thorough
     @few
     @given(vectors, vectors, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
     def test_cosine_ignores_lengths(self, a: Array, b: Array, c: float, d: float) -> None:
@@ -265,6 +267,7 @@ class TestLaws:
     def test_the_dot_product_is_no_larger_than_the_lengths(self, a: Array, b: Array) -> None:
         assert abs(float(ac.dot(a, b).result)) <= float(ac.norm(a).result * ac.norm(b).result) * (1 + 1e-12)
 
+    @pytest.mark.thorough
     @few
     @given(vectors, vectors)
     def test_a_projection_projects_to_itself_and_leaves_a_right_angle(self, a: Array, onto: Array) -> None:

@@ -164,6 +164,7 @@ def test_what_stands_beside_the_key_is_no_sheet(run: Run, key: str) -> None:
     assert [one["student"] for one in json.loads(marked.stdout)["students"]] == ["quiz"]
 
 
+@pytest.mark.thorough
 def test_a_sample_that_is_a_folder_is_written_as_one(run: Run, samples: Path) -> None:
     asked = run("sample", "tiny-llama")
     assert (asked.returncode, asked.stdout) == (2, "")

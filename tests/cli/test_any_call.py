@@ -100,6 +100,7 @@ OUT_OF_RANGE = {
 """Words of NumPy's, and a traceback, stood on standard error once where floats end on the way."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
 def test_what_leaves_the_range_of_floats_is_told_in_our_own_words(words: list[str]) -> None:
     call = Call(tuple(words), {})

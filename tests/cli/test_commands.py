@@ -120,6 +120,7 @@ class TestHelp:
         assert max(map(len, page.splitlines())) <= 40
         assert re.findall(r"^  ([a-z0-9][a-z0-9-]*) {2,}\S", page, re.MULTILINE) == [*TABLE, *WHOLE, *VERBS]
 
+    @pytest.mark.thorough
     def test_is_spelled_in_ascii_where_it_must_be(self, run: Run) -> None:
         page = stdout(run, "attention", "-h", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
         assert page.isascii()
@@ -236,6 +237,7 @@ BELOW_ZERO = {
 class TestOperands:
     """However the operands are given, the result is the same."""
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("words", WAYS.values(), ids=WAYS)
     def test_however_they_are_given(self, run: Run, words: Sequence[str]) -> None:
         result = json.loads(stdout(run, "attention", "-d", "4", *([] if "-f" in words else ["-qf", "json"]), *words))
@@ -248,6 +250,7 @@ class TestOperands:
         words = ["qkv", json.dumps(tokens), "--weights", "weights.json", "-qf", "json"]
         assert stdout(run, *words) == stdout(run, "qkv", samples / "qkv.json", "-qf", "json")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("words", "expected"), BELOW_ZERO.values(), ids=BELOW_ZERO)
     def test_that_begin_with_a_minus_need_no_escape(self, run: Run, words: Sequence[str], expected: str) -> None:
         assert stdout(run, *words, "-q") == expected
@@ -358,6 +361,7 @@ class TestFiles:
         assert stdout(run, "cosine", "1,2", "3,4", "-o", name, *more) == ""
         assert (tmp_path / name).read_bytes().startswith(start)
 
+    @pytest.mark.thorough
     def test_have_no_colour_and_every_sign(self, run: Run, tmp_path: Path) -> None:
         environment = {"FORCE_COLOR": "1", "PYTHONIOENCODING": "ascii", "COLUMNS": "40"}
         stdout(run, "attention", "1 2", "3 4", "5 6", "-o", "x.txt", env=environment)
@@ -402,6 +406,7 @@ SAVED = {
 
 
 class TestRun:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("words", SAVED.values(), ids=SAVED)
     def test_evaluates_a_saved_result_again(self, run: Run, tmp_path: Path, words: Sequence[str]) -> None:
         stdout(run, *words, "-o", "saved.json")
@@ -461,12 +466,14 @@ class TestNotes:
         assert (done.returncode, json.loads(done.stdout)) == (0, [[0.7, 0.3], [0.3, 0.7]])
         assert done.stderr == "note: only q was given, as one matrix: keys = queries and values = keys\n"
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("words", "named"), STACKED.values(), ids=STACKED)
     def test_of_a_stack_that_a_table_gives_back_as_one(self, run: Run, words: Sequence[str], named: str) -> None:
         done = run("softmax", "[[[1,2],[3,4]],[[5,6],[7,8]]]", *words)
         note = f"note: a stack in CSV ({named}) is read again as one table: -f json or npy keeps the matrices apart\n"
         assert (done.returncode, done.stderr) == (0, note if named else "")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("words", "note"), MISREAD.values(), ids=MISREAD)
     def test_of_a_short_option_that_may_have_meant_an_operand(self, run: Run, words: Sequence[str], note: str) -> None:
         done = run(*words)

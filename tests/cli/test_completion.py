@@ -54,6 +54,7 @@ def test_a_word_is_completed(run: Run, line: str, words: set[str]) -> None:
     assert set(completed(run, line).split()) == words
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_is_answered(run: Run, shell: str) -> None:
     assert "softmax" in completed(run, "attncalc softm", shell)

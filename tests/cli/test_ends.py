@@ -111,6 +111,7 @@ class TestStreams:
         assert (process.stderr.read(), process.wait()) == (b"", 141)
         process.stderr.close()
 
+    @pytest.mark.thorough
     def test_a_pipe_can_be_given_as_a_file(self, attncalc_command: list[str]) -> None:
         done = in_shell('"$@" -qf plain -o >(cat)', attncalc_command, ["dot", "1,2", "3,4"], program="bash")
         assert (done.stdout, done.stderr) == ("11\n", "")
@@ -194,6 +195,7 @@ def test_whoever_interrupts_it_again_disturbs_neither_its_cleaning_up_nor_its_en
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 130)
 
 
+@pytest.mark.thorough
 @posix
 def test_an_interruption_after_the_result_changes_nothing() -> None:
     late = "import os\nend = os._exit\nos._exit = lambda status: (os.kill(os.getpid(), 2), end(status))\n"

@@ -51,6 +51,7 @@ class TestExplain:
         sample = run("sample", "cosine").stdout
         assert run("run", "-", "-q", "-f", "plain", input=sample).stdout.startswith("0.978")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("name", "upstream"), [("softmax", "1 0 0"), ("unembed", "1 0 0 0")])
     def test_the_example_of_a_derivative_runs_too(self, run: Run, name: str, upstream: str) -> None:
         card = run("explain", "grad", name).stdout
@@ -116,6 +117,7 @@ def test_mistakes_of_a_backward_pass_are_those_of_its_own_steps(run: Run, words:
     assert " att-no-scale" not in done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "fault", "hint"),
     [
@@ -157,6 +159,7 @@ class TestExplainedSteps:
             line for line in bare.splitlines() if "━" in line
         }
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("format", ["plain", "markdown", "latex", "html"])
     def test_so_does_every_written_format(self, run: Run, format: str) -> None:
         told = run(*TWO, "--explain", "-f", format).stdout

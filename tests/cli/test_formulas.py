@@ -27,6 +27,7 @@ def test_calculates(run: Run, words: tuple[str, ...], result: str) -> None:
     assert (done.returncode, done.stderr, done.stdout) == (0, "", f"{result}\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -90,6 +90,7 @@ def test_a_disk_that_fills_below_standard_output_is_a_fault(
     assert (done.returncode, done.stderr) == (2, "Error: cannot write the result: file too large\n")
 
 
+@pytest.mark.thorough
 @posix
 def test_a_full_device_named_as_the_file_is_a_fault(attncalc_command: list[str], place: Path) -> None:
     if not Path("/dev/full").exists():
@@ -230,6 +231,7 @@ def test_a_file_that_goes_before_it_is_opened_is_missing(tmp_path: Path, monkeyp
         resolve.opened(str(path), Reading())
 
 
+@pytest.mark.thorough
 @linux
 def test_a_file_whose_reading_fails_is_a_fault(attncalc_command: list[str], tmp_path: Path) -> None:
     done = in_shell('exec "$@"', attncalc_command, ["norm", "@/proc/self/mem"], tmp_path)

@@ -75,6 +75,7 @@ def test_without_a_picture_the_page_is_shown_and_a_note(folder: Path, capsys: py
     assert (code, other.count(note), other.replace(note, ""), said) == (0, 1, page, note)
 
 
+@pytest.mark.thorough
 def test_a_page_holds_the_picture_and_runs_nothing_of_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for line in (
         "attention '1 0; 0 1' '1 0; 0 1' '1 2; 3 4'",
@@ -183,6 +184,7 @@ COLORS = {
 class TestInstalled:
     """The command as it is installed."""
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("words", "environment", "colored"), COLORS.values(), ids=COLORS)
     def test_has_colour_where_it_is_wanted(
         self, run: Any, words: list[str], environment: dict[str, str], colored: bool

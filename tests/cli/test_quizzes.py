@@ -117,6 +117,7 @@ def test_worksheets_are_written_in_several_formats(run: Run, tmp_path: Path) -> 
     assert found == {"worksheet.html", "worksheet.tex", "worksheet.txt"}
 
 
+@pytest.mark.thorough
 def test_a_listener_hears_the_numbers_and_what_is_asked(run: Run, tmp_path: Path) -> None:
     assert run(*DOT, "-f", "plain").returncode == 0
     problem = json.loads((tmp_path / "quiz/problem.json").read_text())["inputs"]
@@ -165,6 +166,7 @@ def test_a_quiz_of_a_backward_pass_is_checked_like_any(run: Run, tmp_path: Path,
 OWN = {"calculation": "attention", "inputs": {"q": [[0, 2], [1, 1]], "k": [[0, 1], [2, 0]], "v": [[0, 1], [1, -1]]}}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", [("quiz", "-o", "quiz"), ("practice",)])
 @pytest.mark.parametrize(
     ("word", "said"),
@@ -401,6 +403,7 @@ def test_a_folder_that_cannot_be_made_is_told_first_and_why(run: Run, tmp_path: 
     assert f": {why}\n" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_file_is_no_folder(run: Run, tmp_path: Path) -> None:
     (tmp_path / "quiz").write_text("mine")
     done = run(*DOT)
@@ -409,6 +412,7 @@ def test_a_file_is_no_folder(run: Run, tmp_path: Path) -> None:
     assert (done.stderr, (tmp_path / "quiz").read_text()) == (said, "mine")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 def test_a_pipe_in_the_place_of_a_file_is_not_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "quiz").mkdir()

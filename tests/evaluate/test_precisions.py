@@ -204,6 +204,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("accumulate", "cell", "said"), CELLS)
 @pytest.mark.parametrize("form", ["table", "plain", "markdown", "html", "latex"])
 def test_a_cell_tells_how_it_was_rounded(accumulate: str, cell: str, said: str, form: str) -> None:

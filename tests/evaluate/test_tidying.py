@@ -85,6 +85,7 @@ def test_the_number_stays(entry: Any) -> None:
     assert abs(before - after) <= 1e-20 * (1 + abs(before))
 
 
+@pytest.mark.thorough
 @given(ENTRIES)
 @example(-exp(-6 + 2 * sqrt(2)) / 3)
 def test_operations_are_those_that_sympy_counts(entry: Any) -> None:

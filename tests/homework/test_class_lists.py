@@ -197,6 +197,7 @@ def test_a_list_of_too_many_rows_is_listed_and_the_others_are_marked(run: Run, t
     assert run("grade", "key.json", "long.csv", "--max-rows", "4").returncode == 0
 
 
+@pytest.mark.thorough
 def test_no_list_has_more_than_ten_thousand_rows_unless_it_is_said(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
     path.write_text(f"{HEAD}\n" + "Ann,0.269,0.731\n" * 100_001)
@@ -428,6 +429,7 @@ def test_whoever_hands_in_twice_is_told(run: Run, tmp_path: Path) -> None:
     assert first.stderr.endswith("; class.csv:2 counts\n")
 
 
+@pytest.mark.thorough
 def test_a_report_of_an_earlier_run_is_told_and_passed_over(run: Run, tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_text(f"{HEAD}\nAnn,0.269,0.731\nBob,0.5,0.5\n")
     run("softmax", "1,2", "-o", "key.json")

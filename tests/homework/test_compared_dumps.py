@@ -188,6 +188,7 @@ def test_a_map_on_the_command_line(tmp_path: Path) -> None:
     assert run(*words, "--map", "p").exit_code == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("factor", [1.0, -1.0, 3.0])
 def test_a_cosine_is_at_most_1(factor: float) -> None:
     found = []

@@ -26,6 +26,7 @@ MANY_RULES = ("attention", "multihead", "kv-cache", "flash", "decoder-only")
 """They have some fifty each."""
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize(
     "name",
@@ -146,6 +147,7 @@ SPOILED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("places", "told"), SPOILED.values(), ids=SPOILED)
 def test_where_a_dump_is_wrong_is_told_however_many_entries_are(places: Any, told: str) -> None:
     key = Key(problem("rope", x=random(500, 64)))

@@ -98,6 +98,7 @@ EUCLIDEAN = ac.euclidean([1, 2, 3], [2, 4, 6])  # √14 = 3.742
 SEPARATING = ac.euclidean([1, -2, 2], [3, 1, -1.5])  # √25.25 = 5.025
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("trace", "answer", "found"),
     [

@@ -283,6 +283,7 @@ def test_a_class_is_a_pool_from_which_the_platform_draws(run: Run, tmp_path: Pat
     assert (tmp_path / "c/moodle.xml").read_text(encoding="utf-8") == text, done.stderr
 
 
+@pytest.mark.thorough
 def test_a_bank_has_a_pool_for_each_of_its_problems(run: Run, samples: Path, tmp_path: Path) -> None:
     (tmp_path / "bank").mkdir()
     for name in ("dot", "softmax"):

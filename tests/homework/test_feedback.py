@@ -147,6 +147,7 @@ def test_codes_stand_in_place_of_names_everywhere(run: Run, home: Path) -> None:
     assert "the marks of 0 of 5 students change" in again.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -195,6 +196,7 @@ def student(number: int, *verdicts: tuple[str, float]) -> Graded:
 STRONG, WEAK = (("right", 2.0), ("right", 2.0), ("follows", 1.0)), (("missing", 0.0), ("right", 2.0), ("mistake", 0.0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [ENOUGH - 1, ENOUGH])
 def test_items_tell_how_many_had_them_and_how_they_go_with_the_rest(number: int) -> None:
     weak = 9
@@ -365,6 +367,7 @@ def test_what_is_printed_for_a_class_has_ones_own_texts_indices_and_decimals(run
     assert json.loads((home / "quiz/sheet.json").read_text())["student"] == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -418,6 +421,7 @@ def test_moodles_mark_sheet_is_filled_in_and_left_as_it_was(run: Run, home: Path
     assert ("scaled" in done.stderr) == bool(most)
 
 
+@pytest.mark.thorough
 def test_canvas_mark_sheet_is_filled_in_under_the_assignment_that_is_named(run: Run, home: Path) -> None:
     (home / "marks.csv").write_text(CANVAS)
     refused = run("grade", "problem.json", "class.csv", "--into", "marks.csv")
@@ -447,6 +451,7 @@ def test_students_are_found_by_what_platforms_call_them(name: str, found: set[in
     assert any(name in note for note in notes) == (not found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [

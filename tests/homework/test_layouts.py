@@ -23,6 +23,7 @@ def swapped(layout: str, *arrays: Any) -> list[Any]:
     return [array if "hn" in layout else array.swapaxes(-3, -2) for array in alone]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("layout", ["bhnd", "bnhd", "hnd", "nhd"])
 def test_operands_and_answers_of_a_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str) -> None:
     monkeypatch.chdir(tmp_path)

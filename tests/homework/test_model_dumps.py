@@ -704,6 +704,7 @@ def test_two_faults_between_two_states_are_named(first: Fault, second: Fault) ->
     assert {*(marked[FFN].mistake or "").split("+")} == {first.name, second.name} - FAINTER
 
 
+@pytest.mark.thorough
 def test_traces_are_compared() -> None:
     t = ac.load(MODELS / "llama")(IDS)
     assert ac.compare(t, {step.key: step.value for step in t.steps})
@@ -711,6 +712,7 @@ def test_traces_are_compared() -> None:
     assert ac.compare(other, t).first_wrong == "layer 0/norm1/root_mean_square"
 
 
+@pytest.mark.thorough
 def test_modules_are_known_by_their_names() -> None:
     t = ac.load(MODELS / "llama")(IDS)
     hooked = {
@@ -805,6 +807,7 @@ def test_the_order_of_what_a_module_gives_for_several_is_told() -> None:
     assert {step.mistake for step in marked.steps} == {"fused-qkv-order"}
 
 
+@pytest.mark.thorough
 def test_modules_of_a_decoder_are_known_by_their_names() -> None:
     t = computed("t5_gated")
     hooked = {

@@ -251,6 +251,7 @@ def test_who_works_on_from_rounded_steps_is_not_accused(draw: Draw) -> None:
             ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("draw", "kept"),
     [
@@ -422,6 +423,7 @@ def a_perplexity(random: Random) -> Problem:
     return problem("perplexity", probabilities=(random.integers(1, 20, random.integers(2, 6)) / 20).tolist())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("base", [2, np.e])
 def test_bits_to_the_base_2_give_the_perplexity_that_nats_give(base: float) -> None:
     for marker, _, decimals in routed(a_perplexity):

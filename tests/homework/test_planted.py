@@ -366,6 +366,7 @@ KEYS: dict[str, Any] = {"q": [1, 2, -1], "keys": [[2, 1, 0], [3, 9, 8], [1, 1, -
 STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 0.8]], "wh": [[0.2, 1], [-0.7, 0.4]]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "given", "answer", "mistake"),
     [

@@ -184,6 +184,7 @@ def test_a_corrected_key_is_a_regrade_too(run: Run, home: Path) -> None:
     assert "mistaken" in done.stdout.partition("the marks of")[0]
 
 
+@pytest.mark.thorough
 def test_marks_changed_by_hand_are_logged_and_stay(run: Run, home: Path) -> None:
     (home / "marks.csv").write_text("Student;Step;Marks;Why\none sign;output;1,5;minus hardly legible\n")
     done = run(*GRADE, "--override", "marks.csv", "-o", "old.json")
@@ -250,6 +251,7 @@ def test_a_fault_is_one_line(run: Run, home: Path, words: str, files: dict[str, 
     assert done.stderr.startswith(f"Error: {said}")
 
 
+@pytest.mark.thorough
 def test_a_report_knows_no_exactness_but_its_own(run: Run, home: Path) -> None:
     run(*GRADE, "-o", "old.json")
     done = run("grade", "--regrade", "old.json", "--rtol", "0.1")

@@ -181,6 +181,7 @@ RIGHT: dict[str, tuple[Problem, Callable[[Any], Array]]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("given", "kernel"), RIGHT.values(), ids=RIGHT)
 def test_what_is_right_is_right(given: Problem, kernel: Callable[[Any], Array], dtype: str) -> None:

@@ -340,6 +340,7 @@ def by(policy: Policy) -> Session:
     return Session(lambda number, mistake: Posed(drawn("dot", 1 + number), policy=policy), whys=False)
 
 
+@pytest.mark.thorough
 def test_after_the_last_attempt_the_step_is_shown() -> None:
     at = by(Policy(attempts=2))
     task = at.posed.tasks[0]

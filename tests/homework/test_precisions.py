@@ -108,6 +108,7 @@ def test_a_right_kernel_is_right_in_a_narrow_type(name: str, dtype: str, seed: i
     assert dtype in (found.hint or "")
 
 
+@pytest.mark.thorough
 def test_as_which_type_a_dump_is_judged_is_said_of_what_nothing_explains_too() -> None:
     given, result, _ = drawn("attention", "bfloat16", 2)
     found = judged(given, held(random(*result.shape), "bfloat16"))

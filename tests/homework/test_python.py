@@ -98,6 +98,7 @@ UNREADABLE: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("answer", SOUND.values(), ids=SOUND)
 def test_what_is_right_passes_with_every_mark(answer: Any) -> None:
     ac.assert_close(TRACE, answer)
@@ -147,6 +148,7 @@ def test_a_single_number_of_any_kind() -> None:
     assert ac.score(trace, 12) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [str, Path])
 @pytest.mark.parametrize(
     ("name", "write"),
@@ -178,6 +180,7 @@ def test_how_much_is_told_is_said_in_one_of_three_words() -> None:
         TRACE.check(sheet, hints="all")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reveal", [False, True], ids=["hidden", "revealed"])
 def test_the_report_is_the_command_lines(run: Run, tmp_path: Path, *, reveal: bool) -> None:
     sheet = {"steps": {"weights": UNSCALED["weights"].tolist(), "output": ROUNDED}}

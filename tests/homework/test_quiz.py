@@ -67,6 +67,7 @@ def read_again(name: str, folder: Path) -> Problem:
     return load_document(str(folder / "problem.json"), Reading()).problem
 
 
+@pytest.mark.thorough
 @rows(("name", "kind"), KINDS)
 def test_there_is_a_problem_of_every_kind(name: str, kind: str) -> None:
     problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
@@ -81,6 +82,7 @@ WITH_FEW = (
 """Kinds whose own mistakes nobody has looked for yet."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "kind"), [each for each in KINDS if each[1] not in WITH_FEW])
 def test_three_mistakes_can_be_made_in_every_kind(name: str, kind: str) -> None:
     problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
@@ -288,6 +290,7 @@ def test_a_mistake_made_throughout_is_named(name: str) -> None:
     assert not missed
 
 
+@pytest.mark.thorough
 def test_a_blank_sheet_takes_answers_where_they_belong() -> None:
     sheet = json.loads(handed_out("dot")["sheet.json"])
     key = Key(made("dot").problem)

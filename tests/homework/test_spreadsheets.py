@@ -122,6 +122,7 @@ def test_letters_of_an_operand_are_told_too(run: Run, tmp_path: Path) -> None:
     assert f"note: x: {LETTERS}\n" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "content", [b"@dot\n\x8114\n", b"@dot\n\xff\x0014\n", b"\xef\xbb\xbf", b"\xff\xfe\x00\xd8", b" \n"]
 )

@@ -398,6 +398,7 @@ def test_a_gradient_of_scores_that_were_scaled_first_is_right() -> None:
     assert set(sheet.values()) <= {"right", "missing"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("ahead", "told"), [(0, "right"), (1, "mask-offset"), (-1, "mask-strict"), (2, "unexplained")])
 def test_a_triangle_at_another_place_is_told_apart(ahead: int, told: str) -> None:
     random = np.random.default_rng(5)

@@ -13,6 +13,7 @@ from attncalc.common.errors import InputError
 COST = ac.complexity(n=512)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sheet", "verdicts"),
     [

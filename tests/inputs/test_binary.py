@@ -71,6 +71,7 @@ def tensor(dtype: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict
     return {"q": {"dtype": dtype, "shape": shape, "data_offsets": offsets}}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", ">f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy(read: Callable[..., Any], dtype: str, order: str) -> None:

@@ -487,6 +487,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("calculation", "words", "how", "message", "hint"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS]
 )

@@ -89,6 +89,7 @@ def test_a_checkpoint_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
     assert ac.load(found).info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * width  # layers, keys and values, 4 entries
 
 
+@pytest.mark.thorough
 def test_tensors_may_be_larger_than_what_is_read_of_other_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +100,7 @@ def test_tensors_may_be_larger_than_what_is_read_of_other_files(
     np.testing.assert_array_equal(computed("llama", found)["logits"], wanted)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stored", ["bfloat16", "float16"])
 def test_narrow_numbers_stay_on_the_disk_where_there_is_a_type_for_them(tmp_path: Path, stored: str) -> None:
     convert = bfloat16 if stored == "bfloat16" else np.float16
@@ -108,6 +110,7 @@ def test_narrow_numbers_stay_on_the_disk_where_there_is_a_type_for_them(tmp_path
     assert not value.flags.owndata
 
 
+@pytest.mark.thorough
 def test_narrow_numbers_without_a_type_are_the_same_and_refused_where_they_do_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +127,7 @@ def test_narrow_numbers_without_a_type_are_the_same_and_refused_where_they_do_no
     assert told.value.hint == f"with pip install 'attncalc[models]' it needs {8 * max(sizes):,}"
 
 
+@pytest.mark.thorough
 def test_a_run_in_a_narrow_type_is_refused_where_its_largest_weight_does_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +314,7 @@ def test_a_number_that_no_option_may_be_is_told_by_the_files_key(tmp_path: Path,
                 read_checkpoint(str(folder), Reading())
 
 
+@pytest.mark.thorough
 def test_an_empty_folder_is_no_dump(run: Run, tmp_path: Path) -> None:
     said = run("model", str(MODELS / "llama"), "3,1,4", "--check", str(tmp_path)).stderr
     assert "is a folder with nothing in it" in said

@@ -137,6 +137,7 @@ DECIMALS: list[tuple[str, dict[str, Any], Any, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "how", "value", "note"),
     DECIMALS,

@@ -78,6 +78,7 @@ TOLD = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [row[1] for row in TOLD], ids=[row[0] for row in TOLD])
 @pytest.mark.parametrize("file", ["q", "q.txt", "q.dat"])
 def test_formats_are_told_by_content_where_the_suffix_says_nothing(

@@ -282,5 +282,6 @@ class TestLarge:
     def test_masked_entries(self, read: Callable[..., Any]) -> None:
         assert read(self.text("-Infinity"), kind="mask").value[-1].tolist() == [1, -math.inf]
 
+    @pytest.mark.thorough
     def test_numbers_as_text(self, read: Callable[..., Any]) -> None:
         assert read(self.text('"1/3"')).value[-1].tolist() == [1, 1 / 3]

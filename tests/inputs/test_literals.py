@@ -52,6 +52,7 @@ LITERALS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "value"), LITERALS.items(), ids=LITERALS)
 def test_literals(text: str, value: Any) -> None:
     assert looks_numeric(text)

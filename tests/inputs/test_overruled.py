@@ -53,6 +53,7 @@ def test_an_operand_given_by_name_wins_over_a_problem(name: str) -> None:
         assert f"{operand} of p.json is overruled by @own.json" in found.notes
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in NAMES if load(name).weights])
 def test_weights_beside_a_result_are_for_that_result(name: str) -> None:
     """The next layer: `encoder-block first.json --weights second.npz`, in whatever order the words stand."""

@@ -152,6 +152,7 @@ def called(name: str, word: str, options: Mapping[str, Any] = {}, **named: str) 
     return gather(load(name), [], {"x": "1,2,3,4,5,6,7,8", "weights": word, **named}, options, Reading())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_weights_by_the_names_of_frameworks(folder: Path, case: str) -> None:
     calculation, arrays, options, due = CASES[case]

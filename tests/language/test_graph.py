@@ -115,6 +115,7 @@ def test_a_walk_comes_to_sources_first_and_to_each_node_once() -> None:
     assert all(order.index(source) < order.index(node) for node in order for source in node.sources)
 
 
+@pytest.mark.thorough
 def test_a_walk_does_not_recurse() -> None:
     node = Q
     for _ in range(20_000):

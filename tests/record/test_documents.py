@@ -66,6 +66,7 @@ RICH = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trace", RICH.values(), ids=RICH)
 def test_so_is_one_of_much_else(trace: Trace) -> None:
     assert not odd(trace, cells=("all",) if trace.result.size < 100 else ())

@@ -115,6 +115,7 @@ def test_numbers_its_steps() -> None:
     assert "  4. output = weights·V → [n, d_v]\n" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("width", "line"),
     [

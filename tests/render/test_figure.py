@@ -102,6 +102,7 @@ def test_the_same_numbers_are_the_same_bytes(format: str) -> None:
     assert drawn(format, *pictures) == drawn(format, *pictures)
 
 
+@pytest.mark.thorough
 @needs_matplotlib
 def test_the_text_of_an_svg_is_text_and_nothing_else() -> None:
     content = drawn("svg", KINDS["bars"])

@@ -38,6 +38,7 @@ SPELLED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("formula", "ascii_form", "words"), SPELLED, ids=[row[1] for row in SPELLED])
 def test_a_formula_in_ascii_and_in_words(formula: str, ascii_form: str, words: str) -> None:
     assert to_ascii(formula) == ascii_form

@@ -230,6 +230,7 @@ def test_many_tables_show_their_beginning_and_their_end() -> None:
     assert "   … 6 more tables (--all shows them)" in lines
 
 
+@pytest.mark.thorough
 @given(arrays(np.float64, array_shapes(min_dims=1, max_dims=3, max_side=9), elements=numbers), st.integers(40, 200))
 def test_every_number_is_whole_at_any_width(value: np.ndarray, width: int) -> None:
     lines = drawn(value, width=width, all_of_it=True)
@@ -275,6 +276,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("label", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("color", [True, False], ids=["colour", "plain"])
 def test_labels_are_shown_and_never_act(label: str, color: bool) -> None:

@@ -191,6 +191,7 @@ class TestHostileText:
     def text(self, request: pytest.FixtureRequest) -> str:
         return str(request.param)
 
+    @pytest.mark.thorough
     def test_labels_sources_and_notes_are_only_text(self, make: Any, text: str) -> None:
         def page(words: str) -> Reader:
             step = make.step(
@@ -254,6 +255,7 @@ class TestArithmetic:
         trace = make.trace(step, arithmetic={"x": lambda at: (Entry(5.0, brackets=False),)})
         assert "data-how=" not in page_in("html", trace, View())
 
+    @pytest.mark.thorough
     def test_a_large_page_works_out_no_more_than_its_share(self, make: Any) -> None:
         worked: list[tuple[int, ...]] = []
 
@@ -290,6 +292,7 @@ def told_by(page: str) -> list[tuple[str, str]]:
     return [(cell["data-how"], cell.get("data-from", "")) for cell in cells]
 
 
+@pytest.mark.thorough
 def test_a_page_of_many_large_values_stays_one_that_opens(make: Any) -> None:
     steps = [make.step(f"x{i}", np.ones((4, 8, 64, 64)), "b h n m") for i in range(100)]
     page = page_in("html", make.trace(*steps), View())

@@ -146,6 +146,7 @@ class TestHostileText:
 LONG = ("analogy", "bpe", "complexity-llama", "likelihood-normal")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LONG)
 def test_every_entry_of_a_sample_fits_the_lines_of_a_page(name: str) -> None:
     trace = solve(posed(name))

@@ -73,6 +73,7 @@ def page_of(tried: Tried) -> Page:
 @pytest.mark.spread
 @rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
 class TestEveryCalculation:
+    @pytest.mark.thorough
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace, page = solved(tried), page_of(tried)
         drawn = [table for table in tables(trace) if not (table.typed or table.said)]

@@ -15,6 +15,7 @@ from attncalc.render import View
 @pytest.mark.spread
 @rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
 class TestEveryCalculation:
+    @pytest.mark.thorough
     def test_latex_is_one_display_of_every_formula(self, tried: Tried) -> None:
         trace = solved(tried)
         latex = trace._repr_latex_()
@@ -23,6 +24,7 @@ class TestEveryCalculation:
         told = [step for step in trace.steps if step.latex != step.symbol_latex]
         assert all(f"{step.symbol_latex} &= {step.latex}" in latex for step in told)
 
+    @pytest.mark.thorough
     def test_html_is_a_fragment_without_a_script(self, tried: Tried) -> None:
         page = solved(tried)._repr_html_()
         assert page.startswith('<div class="attncalc">')

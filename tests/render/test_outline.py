@@ -261,6 +261,7 @@ def test_what_opens_a_part_stands_on_the_narrowest_page() -> None:
     assert "  norm1\n    --show 'norm1/*'\n" in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int) -> None:
     page = page_in("table", transformer(), View(width=width))
@@ -288,6 +289,7 @@ def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
         assert f"{layer}/" not in told
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rnn-tanh", "flash", "kv-cache"])
 def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> None:
     page = traces.page(solve(posed(name)._replace(backward=Backward())), View())

@@ -356,6 +356,7 @@ def test_what_has_no_shade_has_a_sign_that_is_explained(value: float, sign: str,
 # Heat maps: nothing is cut
 
 
+@pytest.mark.thorough
 @given(arrays(float, array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.floats(-1e6, 1e6)))
 def test_numbers_stand_whole_or_not_at_all(values: Any) -> None:
     for width in (40, 80):

@@ -323,6 +323,7 @@ def test_the_name_of_a_file_of_all_operands_begins_behind_its_arrow(make: Any) -
     assert "\n  ← samples/attention-two-tokens-backw\n      ard.json\n  a, n=1" in text
 
 
+@pytest.mark.thorough
 @given(st.text(max_size=60), st.integers(40, 100))
 def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -> None:
     from attncalc.record.trace import Step

@@ -71,6 +71,7 @@ def test_a_bias_stands_behind_the_product_that_it_is_added_to() -> None:
     assert list(filter(None, lit))[:3] == [["-1", "0.5"], ["1"], ["1", "-1", "-1.5"]]
 
 
+@pytest.mark.thorough
 def test_heads_stand_in_a_row() -> None:
     page = page_in("table", solve(posed("multihead")), View(width=WIDE))
     assert re.search(r"^ +h = 0 +h = 1$", page, re.MULTILINE)

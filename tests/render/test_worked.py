@@ -131,6 +131,7 @@ def test_a_place_is_named_as_the_table_names_it(name: str) -> None:
                     assert labels[i] in (word.strip('"'), word.removeprefix(f"{axis}=")), line.text
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -> None:
@@ -181,6 +182,7 @@ CHOICES = ("beam", "complexity", "complexity-llama", "cross-entropy-weighted", "
 SAYS = {"≤": operator.le, "<": operator.lt, "=": operator.eq, "≥": operator.ge, ">": operator.gt, "≠": operator.ne}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CHOICES)
 def test_what_decided_stands_behind_the_value_and_holds_as_it_stands(name: str) -> None:
     problem = posed(name)

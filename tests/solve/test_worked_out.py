@@ -43,6 +43,7 @@ ADD_TO_NOTHING = {"encoder-block", "decoder-block"}
 """A gradient there is the sum of what is left over and of what is as small, and not."""
 
 
+@pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_a_page_shows_as_0_is_told_with_what_it_shows(name: str) -> None:

@@ -82,6 +82,7 @@ def calls_of(function: Callable[[], object]) -> int:
     return counted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["attention", "kv-cache", "flash", "rnn"])
 def test_laying_out_twice_as_many_tokens_takes_about_twice_as_long(name: str) -> None:
     """An axis for each token was laid out over all the graph: 1,024 tokens of kv-cache took half a minute."""

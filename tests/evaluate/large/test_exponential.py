@@ -24,6 +24,7 @@ def errors(x: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("largest", [1e-12, 1.0, 20.0, 300.0, exponential.LIMIT])
 def test_each_is_as_near_as_is_said(largest: float) -> None:
     x = np.random.default_rng(5).uniform(-largest, largest, 3000) / exponential.UNIT

@@ -92,6 +92,7 @@ def test_gives_the_same_by_the_exponentials_of_numpy(monkeypatch: pytest.MonkeyP
     close(*both_ways(found, "float64"), float(np.abs(found.values["v"]).max()), 17)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_large_scores_are_shifted(options: dict[str, Any], dtype: str) -> None:

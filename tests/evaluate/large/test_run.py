@@ -91,6 +91,7 @@ def test_the_document_says_summary_and_whole_results(request: pytest.FixtureRequ
         )
 
 
+@pytest.mark.thorough
 @every_problem
 def test_what_is_asked_for_alone_is_kept(request: pytest.FixtureRequest, of: Problem) -> None:
     whole = solve(of)

@@ -24,6 +24,7 @@ OTHERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("root", [1, 2, 3, 5, 7])
 def test_angles_of_fractions_times_roots(root: int) -> None:
     for fraction in FRACTIONS:
@@ -62,6 +63,7 @@ def test_the_order_of_exact_numbers_is_that_of_their_digits(x: sympy.Expr, y: sy
     assert (maximum(x, y), minimum(x, y)) == ((y, x) if difference < 0 else (x, y))
 
 
+@pytest.mark.thorough
 @given(exact_numbers)
 def test_figures_are_right_or_none(x: sympy.Expr) -> None:
     known = figures(x)

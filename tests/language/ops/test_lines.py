@@ -57,6 +57,7 @@ def come_out(worked: list[tuple[str, float]]) -> None:
         assert comes_to(line, value), line
 
 
+@pytest.mark.thorough
 @rows("op", OPS)
 def test_every_primitive_has_a_line(op: str) -> None:
     graphs = [(example, *example.graph()) for example in EXAMPLES[op]]

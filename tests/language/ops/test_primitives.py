@@ -93,6 +93,7 @@ class TestEachExample:
         else:
             passes_through(example, range(len(example.operands)))
 
+    @pytest.mark.thorough
     def test_a_leading_axis_of_one_operand_passes_through(self, op: str, example: Example) -> None:
         for i in range(len(example.operands)):
             try:

@@ -68,6 +68,7 @@ class TestEachGradient:
                 found = value(second[other], {**values, "w": weights}) if other in second else np.zeros_like(expected)
                 same(found, expected, 7)
 
+    @pytest.mark.thorough
     def test_is_what_its_jacobian_comes_to(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands) | {"g": numbers(node, 12)}
