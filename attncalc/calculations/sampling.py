@@ -13,7 +13,7 @@ from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise, Range, operand
 from attncalc.language.axes import Axis, describe
-from attncalc.language.graph import Node, as_node, aside, constant, constants, group, output, step
+from attncalc.language.graph import Node, as_node, aside, constant, constants, group, note, output, step
 from attncalc.language.ops import (
     compare_equal,
     concat,
@@ -115,6 +115,7 @@ def sampling(
 
 def _random(seed: int, count: int) -> list[float]:
     """Numbers between 0 and 1 of four decimals, which one can write down."""
+    note(f"what is random comes from seed {seed}: the same seed draws the same numbers")
     return [round(float(each), 4) for each in np.random.default_rng(seed).random(count)]
 
 
@@ -358,10 +359,10 @@ def beam(
         first = step("candidates", take(logs, "V", end), "the text has yet to begin, so that there is one hypothesis")
         chosen = step("chosen", ranking(first, beam), IN_SEARCH["chosen"])
         tokens = rename(select(index("next", first.axes, "j"), chosen), "rank", "beam")
-        tokens = step("token", tokens, IN_SEARCH["token"])
+        tokens = step("token", tokens, "one hypothesis alone: the places are the tokens' ids")
         scores = step("scores", select(first, tokens), IN_SEARCH["scores"])
         ended = step("ended", _is(tokens, end), IN_SEARCH["ended"])
-        size = step("length", ended * 0 + 1, IN_SEARCH["length"])
+        size = step("length", spread(as_node(1), ended.axes), IN_SEARCH["length"])
         texts = step("hypotheses", listed([tokens], "t"), IN_SEARCH["hypotheses"])
     for turn in range(2, length + 1):
         with group(f"step {turn}"):

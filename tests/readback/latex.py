@@ -387,7 +387,7 @@ class _Reader(Reader):
             tree = self.clause()
             self.expect(")")
             return ("summed by", tree, where)
-        if word in ("top", "repeat", "groupsum"):
+        if word in ("argtop", "repeat", "groupsum"):
             self.expect("_", "{")
             count = int(self.base())
             self.expect("(")
@@ -396,7 +396,7 @@ class _Reader(Reader):
             without: tuple[Tree, ...] = ()
             while self.follow("text: or " if without else "text: except where "):
                 without = (*without, self.comparison())
-            return ({"top": "top", "repeat": "shared", "groupsum": "groups"}[word], tree, count, *without)
+            return ({"argtop": "top", "repeat": "shared", "groupsum": "groups"}[word], tree, count, *without)
         tree = self.call(word)
         if word in _OPERATORS:
             return (_OPERATORS[word], *tree[3:])
