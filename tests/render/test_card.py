@@ -146,3 +146,18 @@ def test_can_be_spelled_in_ascii(format: str) -> None:
 def test_colours_reach_the_terminal_alone() -> None:
     assert "\x1b[" in page(of("softmax"), "table", View(color=True))
     assert "\x1b[" not in page(of("softmax"), "table", View())
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", TABLE)
+def test_no_formula_has_brackets_twice(name: str) -> None:
+    known = of(name)
+    for text in (known.formula, *(line.formula for line in known.steps), *(line.formula for line in known.gradient)):
+        opened: list[int] = []
+        pairs = set()
+        for at, sign in enumerate(text):
+            if sign == "(":
+                opened.append(at)
+            elif sign == ")":
+                pairs.add((opened.pop(), at))
+        assert not [pair for pair in pairs if (pair[0] + 1, pair[1] - 1) in pairs], text
