@@ -414,7 +414,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         )
         if numbers and found > most:
             best, most = at, found
-        if found == (True, masks, True, len(numbers)) and numbers and not several:
+        if best == at and found == (True, masks, True, len(numbers)) and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
         far = largest(trace, step)

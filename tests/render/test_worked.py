@@ -330,6 +330,12 @@ def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bo
                 assert not [size for size in sizes if 0 < size < 1e-14 * min(largest, 1)], (step.key, place)
 
 
+def test_of_entries_that_come_about_in_several_ways_one_without_zeros_is_worked_out() -> None:
+    weights = [[1, 0, 0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0, 0, 1]]
+    trace = ac.rnn([[1, 0], [0, 1]], weights, weights, kind="lstm")
+    assert in_the_step(trace, "time step 1/gates") == "1 / (1 + e^(−1))"  # and not e^(−0)
+
+
 def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() -> None:
     trace = ac.bpe(corpus="yz:2 az:1 xyz:3", merges=1)
     assert in_the_step(trace, trace.find("merge 1/pairs").key) == "2 + 3"
