@@ -284,7 +284,9 @@ def _ranking_text(node: Node, scores: str, *left_out: str) -> str:
 
 def _ranking_latex(node: Node, scores: str, *left_out: str) -> str:
     exceptions = r"\text{ except where }" + r" \text{ or } ".join(left_out) if left_out else ""
-    return rf"\operatorname{{argtop}}_{{{node.args['top']}}}({scores}){exceptions}"
+    top = node.args["top"]
+    which = r"\operatorname{argmax}" if top == 1 else rf"\operatorname{{argtop}}_{{{top}}}"
+    return f"{which}({scores}){exceptions}"
 
 
 def _ranking_cell(node: Node, at: At, look: Look) -> Cell:
