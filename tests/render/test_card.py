@@ -161,3 +161,7 @@ def test_no_formula_has_brackets_twice(name: str) -> None:
             elif sign == ")":
                 pairs.add((opened.pop(), at))
         assert not [pair for pair in pairs if (pair[0] + 1, pair[1] - 1) in pairs], text
+
+
+def test_a_reason_does_not_begin_with_a_colon_where_its_formula_is_wide() -> None:
+    assert '</math></span><p class="why">each hypothesis with each token behind it' in page(of("beam"), "html", View())

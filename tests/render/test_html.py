@@ -454,3 +454,10 @@ def test_below_a_sum_stands_what_it_runs_over(tried: Tried) -> None:
     assert re.findall(r"(?<![^\W_])(?:[^\W\d_]|Σ|mean|max|min|softmax)_.*", sizes) == []
     legends = re.findall(r'<p class="scale faint">.*?</p>', page)
     assert all(legend.endswith((BELOW, SHARE)) for legend in legends)
+
+
+def test_what_a_formula_speaks_of_is_drawn_as_it_is() -> None:
+    text = page_in("html", solve(posed("scaling")), View())
+    (where, *_) = re.findall(r'<p class="where">where (.*?)</p>', text)
+    assert where.count("<math") == 3
+    assert "𝒩" in where
