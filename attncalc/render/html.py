@@ -371,7 +371,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
     yield _rows(Rows("each step", ("step", "verdict", "marks"), tuple(rows)))
     for verdict in verdicts:
         told = (verdict.mistake, ""), (verdict.hint, "why")
-        said = [element("p", text(words), kind) for words, kind in told if words]
+        said = [element("p", _sentence(words), kind) for words, kind in told if words]
         said += [_answered(verdict)] if verdict.map else []
         said += [element("p", text(words), "faint") for words in verdict.besides]
         if said:

@@ -24,6 +24,7 @@ from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
 from attncalc.render.html_values import whole_numbers
+from attncalc.render.page import Page, Verdict
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import LOOKED_AT, solve
 
@@ -461,3 +462,10 @@ def test_what_a_formula_speaks_of_is_drawn_as_it_is() -> None:
     (where, *_) = re.findall(r'<p class="where">where (.*?)</p>', text)
     assert where.count("<math") == 3
     assert "𝒩" in where
+
+
+def test_a_mistake_has_its_signs_as_a_reason_has_them() -> None:
+    verdict = Verdict("scaled", "mistake", "0 of 2", sound=False, mistake="divided by d_k", hint="Is that √d_k?")
+    written = html.write(Page("attention", (verdict,)), View())
+    assert "<p>divided by d<sub>k</sub></p>" in written
+    assert '<p class="why">Is that √d<sub>k</sub>?</p>' in written
