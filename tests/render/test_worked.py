@@ -169,6 +169,7 @@ def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -
         ("rope-yarn", "frequencies[3] = 0.001×0 + (0.001 / 4)×(1 − 0) = 2.5e-04"),
         ("quantize", "codes[1,2] = round(-2.5) = -2"),
         ("kl", "ratios[3] = 0 / 0.25 = 0"),
+        ("likelihood-normal", "maximum_likelihood_estimate[std] = √(((1.2 − (1.2 + 0.8 + 2.1 + 1.5) / 4)² + "),
         ("kl backward", "grad_q[3] = −(0×0 / 0.25) = 0"),
         ("experts", "balance_loss = 3×((2 / 3)×((0.21194 + 0.15536 + 0.46831) / 3) + "),
         # of a line that nobody would follow the parts are told by their values
