@@ -165,3 +165,15 @@ def test_no_formula_has_brackets_twice(name: str) -> None:
 
 def test_a_reason_does_not_begin_with_a_colon_where_its_formula_is_wide() -> None:
     assert '</math></span><p class="why">each hypothesis with each token behind it' in page(of("beam"), "html", View())
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("width", [NARROWEST, 60, 80])
+@pytest.mark.parametrize("name", TABLE)
+def test_a_formula_is_broken_between_its_words_and_beside_its_number(name: str, width: int) -> None:
+    text = page(of(name), "table", View(width=width))
+    assert not re.search(r"(?m)^ +\d+\.$", text)
+    lines = text.splitlines()
+    for step in of(name).steps:
+        for word in re.findall(r"[^\W\d_]{3,}", step.formula):
+            assert any(word in line for line in lines), word
