@@ -37,7 +37,7 @@ from attncalc.common.errors import ShapeError, both
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import AT_LEAST_1, operand
 from attncalc.language.axes import describe, find
-from attncalc.language.graph import NOT_SHIFTED, Node, aside, group, in_letters, note, output, step
+from attncalc.language.graph import NOT_SHIFTED, Node, aside, constant, group, in_letters, note, output, step
 from attncalc.language.ops import (
     absolute,
     concat,
@@ -123,7 +123,8 @@ def kv_cache(
             rows.append(step("output", weights @ values, "mix the values seen so far by those weights"))
             width = K.size("d_k") + V.size("d_v")
             why = "keys and values are needed again for later tokens, queries are not"
-            aside("cached_bytes", bytes * (keys.size("m") * width), why, about=ABOUT["cached"])
+            each = constant(bytes, "bytes", "bytes")
+            aside("cached_bytes", each * (keys.size("m") * width), why, about=ABOUT["cached"])
     whole = step("output", concat(rows, "n"), "the same rows that causal attention gives all at once")
     apart = absolute(whole - _causal(Q, *cached, scale))
     return whole, output("largest_difference", over_all(peak, apart), "from causal attention over all tokens at once")

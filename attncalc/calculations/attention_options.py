@@ -13,7 +13,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1
 from attncalc.language import ops  # a family of theirs is loaded when it is asked for
 from attncalc.language.axes import Axes, Axis
-from attncalc.language.graph import Node, as_node, constants, note, step
+from attncalc.language.graph import Node, as_node, constant, constants, note, step
 from attncalc.language.ops import absolute, concat, index, keep_where, log_sum_exp, outer, softmax, sqrt, tanh
 from attncalc.record.trace import Step, Trace
 
@@ -198,7 +198,7 @@ def slopes_of(heads: int) -> Node:
     """
     power = 2 ** (heads.bit_length() - 1)
     if power == heads:
-        return as_node(2) ** -(8 * _head(heads) / heads)
+        return as_node(2) ** -(8 * _head(heads) / constant(heads, "H", "heads"))
     note(
         f"{heads} heads are no power of two: the first {power} slopes are those of {power} heads, the others every "
         f"second one of {2 * power} heads, as in the paper's code"

@@ -24,7 +24,7 @@ from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import AT_LEAST_1, Exercise, Weights, operand
-from attncalc.language.graph import Node, aside, group, output, step
+from attncalc.language.graph import Node, aside, constant, group, output, step
 from attncalc.language.ops import absolute, affine, merge, over_all, peak, rename, split
 
 ABOUT = {
@@ -117,15 +117,16 @@ def latent_attention(
         aside("scores", lent @ latent.T + made.where, "the latent itself is compared: the same scores")
         drawn = aside("latent_heads", shares @ latent, "the latent itself is mixed")
         theirs = aside("heads", drawn @ split(W_UV), "W_UV comes last, once for each query: the same heads")
-    cached = latent.size("c") + K_R.size("d_r")
+    size, cached = constant(bytes, "bytes", "bytes"), latent.size("c") + K_R.size("d_r")
     aside(
         "cached_bytes",
-        bytes * (latent.size("m") * cached),
-        "latent and turned part of every token",
+        size * (latent.size("m") * cached),
+        "the latent and the turned part of every token, which are all that is kept of it",
         about=ABOUT["cached_bytes"],
     )
     each = Q.size("d_k") + K_R.size("d_r") + V.size("d_v")
-    aside("full_bytes", bytes * (latent.size("m") * (Q.size("h") * each)), "keys and values of all heads would take")
+    why = "what the keys and values of all heads would take"
+    aside("full_bytes", size * (latent.size("m") * (Q.size("h") * each)), why)
     apart = output(
         "largest_difference", over_all(peak, absolute(made.mixed - theirs)), "of the absorbed form from the other"
     )

@@ -21,7 +21,7 @@ from attncalc.common.errors import DomainError, OptionError, ShapeError, example
 from attncalc.declare.calculation import at_most, calculation, one_right, same, shares
 from attncalc.declare.operands import Exercise, Range, operand
 from attncalc.language.axes import Axes, describe
-from attncalc.language.graph import Node, as_node, note, step
+from attncalc.language.graph import Node, as_node, constant, note, step
 from attncalc.language.ops import (
     antilog,
     compare_equal,
@@ -200,7 +200,8 @@ def score(logs: Node, target: Node, w: Node | None, smoothing: float, *, by_clas
     classes = logs.axes[-1]
     shares = one_hot(target, classes) if by_class else target
     if smoothing:
-        shares = (1 - as_node(smoothing)) * shares + smoothing / logs.size(classes.name)
+        spread_out = constant(smoothing, "epsilon", "label_smoothing")
+        shares = (1 - spread_out) * shares + spread_out / logs.size(classes.name)
     return total(weigh(shares if w is None else w * shares, logs))
 
 

@@ -148,7 +148,7 @@ def _power_of_lambda(power: int) -> str:
 @calculation(
     a="m n",
     laws={
-        "u·s·vt is the matrix again": lambda f, a: same(f(a)["u"] * f(a)["s"] @ f(a)["vt"], a),
+        "u·s·vt is the matrix again": lambda f, a: same(f(a)["rebuilt"], a),
         "the squares of s sum to the squares of all entries": lambda f, a: same((f(a).result ** 2).sum(), (a**2).sum()),
         "the transpose has the same singular values": lambda f, a: same(f(a.T), f(a)),
     },
@@ -163,8 +163,9 @@ def svd(
 
     A = u·diag(s)·vt with the singular values s largest first, the columns of u and the rows of vt of length 1 and at
     right angles to one another, as many as the smaller side of A (the "thin" form). The largest entry by absolute value
-    of each column of u is positive. With a rank r, the approximation u·diag(s₁ … s_r, 0 …)·vt lies nearer to A than any
-    other matrix of that rank; the error is the length of the difference (Frobenius), √Σ s² over what was left out.
+    of each column of u is positive. `rebuilt`, beside the result, is their product. With a rank r, the approximation
+    u·diag(s₁ … s_r, 0 …)·vt lies nearer to A than any other matrix of that rank; the error is the length of the
+    difference (Frobenius), √Σ s² over what was left out.
     """
     left, size, right = singular_parts(A)
     u = step("u", left, "the output directions, one a column")
@@ -172,7 +173,7 @@ def svd(
     s = step("s", size, why)
     vt = step("vt", right, "the input directions, one a row")
     if rank is None:
-        return s, u, vt
+        return s, u, vt, output("rebuilt", (u * s) @ vt, "the three multiplied give A again: so one checks them")
     most = s.axes[-1].size
     if not 0 <= rank <= most:
         raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, not {rank}")

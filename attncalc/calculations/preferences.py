@@ -61,7 +61,8 @@ def _found(logits: Node, side: str, over: str, why: str) -> Node:
     logs = step(f"log_shares_{side}", log_softmax(logits, over=over), why)
     (own,) = (axis for axis in logits.axes if axis.name != over)
     right = select(logs, index(own.name, (own,), "i"), over)
-    losses = step(f"losses_{side}", -right, "only the partner counts; the others are there to be told from it")
+    partner = "only the partner, on the diagonal, counts; the others are there to be told from it"
+    losses = step(f"losses_{side}", -right, partner)
     return step(f"loss_{side}", mean(losses), "the mean over all pairs")
 
 

@@ -13,7 +13,7 @@ from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise, Range, operand
 from attncalc.language.axes import Axis, describe
-from attncalc.language.graph import Node, as_node, aside, constant, constants, group, output, step
+from attncalc.language.graph import Node, as_node, aside, constant, constants, group, note, output, step
 from attncalc.language.ops import (
     compare_equal,
     concat,
@@ -99,12 +99,24 @@ def sampling(
     shares = step("sorted", select(shares, order), "their shares in that order")
     rank = index("rank", shares.axes[-1:], "r")
     if top_k is not None:
-        shares = _left("top_k", keep_where(rank < top_k, shares, 0), "the tail is cut off at a fixed length")
+        shares = _left(
+            "top_k",
+            keep_where(rank < constant(top_k, "k", "top_k"), shares, 0),
+            "the tail is cut off at a fixed length",
+        )
     if top_p is not None:
         ahead = step("ahead", summed_up(shares, own=False), "the share of all that are likelier")
-        shares = _left("top_p", keep_where(ahead < top_p, shares, 0), "as many as it takes: few where one is sure")
+        shares = _left(
+            "top_p",
+            keep_where(ahead < constant(top_p, "p", "top_p"), shares, 0),
+            "as many as it takes: few where one is sure",
+        )
     if min_p is not None:
-        least = step("least", min_p * peak(shares), "the surer the likeliest one is, the more is asked of the others")
+        least = step(
+            "least",
+            constant(min_p, "p_min", "min_p") * peak(shares),
+            "the surer the likeliest one is, the more is asked of the others",
+        )
         shares = _left("min_p", keep_where(least <= shares, shares, 0), "whoever reaches that share stays")
     shares = step("shares", shares, "what is drawn from")
     if greedy:
@@ -115,6 +127,7 @@ def sampling(
 
 def _random(seed: int, count: int) -> list[float]:
     """Numbers between 0 and 1 of four decimals, which one can write down."""
+    note(f"what is random comes from seed {seed}: the same seed draws the same numbers")
     return [round(float(each), 4) for each in np.random.default_rng(seed).random(count)]
 
 
@@ -358,10 +371,10 @@ def beam(
         first = step("candidates", take(logs, "V", end), "the text has yet to begin, so that there is one hypothesis")
         chosen = step("chosen", ranking(first, beam), IN_SEARCH["chosen"])
         tokens = rename(select(index("next", first.axes, "j"), chosen), "rank", "beam")
-        tokens = step("token", tokens, IN_SEARCH["token"])
+        tokens = step("token", tokens, "one hypothesis alone: the places are the tokens' ids")
         scores = step("scores", select(first, tokens), IN_SEARCH["scores"])
         ended = step("ended", _is(tokens, end), IN_SEARCH["ended"])
-        size = step("length", ended * 0 + 1, IN_SEARCH["length"])
+        size = step("length", spread(as_node(1), ended.axes), IN_SEARCH["length"])
         texts = step("hypotheses", listed([tokens], "t"), IN_SEARCH["hypotheses"])
     for turn in range(2, length + 1):
         with group(f"step {turn}"):
@@ -371,8 +384,8 @@ def beam(
             row = step("row", reread(candidates, (Axis("candidate", beam * vocabulary),)), IN_SEARCH["row"])
             chosen = step("chosen", ranking(row, beam), IN_SEARCH["chosen"])
             place = select(index("candidate", row.axes, "i"), chosen)
-            origin = step("origin", floor(place / vocabulary), IN_SEARCH["origin"])
-            tokens = step("token", rename(place - vocabulary * origin, "rank", "beam"), IN_SEARCH["token"])
+            origin = step("origin", floor(place / transitions.size("V")), IN_SEARCH["origin"])
+            tokens = step("token", rename(place - transitions.size("V") * origin, "rank", "beam"), IN_SEARCH["token"])
             scores = step("scores", rename(select(row, chosen), "rank", "beam"), IN_SEARCH["scores"])
             before = rename(lookup(ended, origin, "beam"), "rank", "beam")
             size = rename(lookup(size, origin, "beam"), "rank", "beam") + (1 - before)

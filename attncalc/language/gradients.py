@@ -14,7 +14,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, find
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
-from attncalc.language.ops.basics import HERE, called, concat, same_along
+from attncalc.language.ops.basics import HERE, called, concat, keep_where, same_along
 from attncalc.language.ops.lookups import stack
 from attncalc.language.ops.parts import listed, zeros
 from attncalc.language.primitive import symbol
@@ -380,7 +380,27 @@ def _side_by_side(parts: Sequence[Node]) -> Node | None:
     first = parts[0]
     if len(parts) < 2 or any(part.op != first.op or part.axes != first.axes for part in parts):
         return None
-    return {"concat": _pieces, "where": _rows}.get(first.op, lambda _: None)(parts)
+    if first.op == "where":
+        return _either(*parts) if len(parts) == 2 and _is_one_test(*parts) else _rows(parts)
+    return _pieces(parts) if first.op == "concat" else None
+
+
+def _is_one_test(one: Node, other: Node) -> bool:
+    """Whether two choices go by the same comparison."""
+    a, b = one.sources[0], other.sources[0]
+    return a is b or (a.op == b.op and a.args == b.args and all(map(_is_alike, a.sources, b.sources)))
+
+
+def _is_alike(a: Node, b: Node) -> bool:
+    return a is b or (_number(a) is not None and _number(a) == _number(b))
+
+
+def _either(one: Node, other: Node) -> Node | None:
+    """`a where it holds, else b`, of two that are 0 where the other is not."""
+    (test, a, b), (_, c, d) = one.sources, other.sources
+    if _number(b) == _number(c) == 0:
+        return keep_where(test, a, d)
+    return keep_where(test, c, b) if _number(a) == _number(d) == 0 else None
 
 
 def _rows(parts: Sequence[Node]) -> Node | None:
@@ -493,12 +513,17 @@ def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
 
 
 def _merged(rules: Iterable[str]) -> list[str]:
-    """Each rule once: that of factors, too, with the names of all of them where they have names."""
+    """Each rule once, and each remark behind it; that of factors with the names of all of them, if they have any."""
     others: dict[str, list[str]] = {}
     for rule in dict.fromkeys(rules):
         said, _, other = rule.partition(HERE)
         others.setdefault(said, []).append(other)
-    return [said + HERE * all(found) + both(found) * all(found) for said, found in others.items()]
+    told: list[str] = []
+    for said, found in others.items():
+        rule = said + HERE * all(found) + both(found) * all(found)
+        words, _, remark = rule.rpartition(" (")
+        told.append(words if words and any(each.endswith(f" ({remark}") for each in told) else rule)
+    return told
 
 
 def _because(node: Node, source: int, before: list[Reason], owner: Node | None) -> list[Reason]:

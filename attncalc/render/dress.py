@@ -21,6 +21,7 @@ STYLE = """
 .attncalc .warning { border-left-color: var(--alarm); }
 .attncalc .formula { margin: .5rem 0; overflow-x: auto; overflow-y: hidden; padding: .15rem 0; }
 .attncalc li { overflow-wrap: anywhere; }
+.attncalc p.where { overflow-x: auto; overflow-y: hidden; }
 .attncalc li .formula { display: inline-block; max-width: 100%; margin: 0; vertical-align: middle; }
 .attncalc .sizes { color: var(--faint); display: inline-block; margin-left: .6rem; }
 .attncalc .formula .sizes { margin-left: .35rem; }

@@ -216,6 +216,8 @@ def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[Block]:
 def _block(block: Any, layout: Layout) -> Iterator[Block]:
     if isinstance(block, Heading):
         yield element("h1", text(block.text))
+    elif isinstance(block, Paragraph) and block.kind == "where":
+        yield element("p", "where " + "; ".join(map(mathml, re.findall(r"\$(.*?)\$", block.latex))), "where")
     elif isinstance(block, Paragraph):
         said = element("code", text(block.text)) if block.kind == "code" else _sentence(block.text)
         said += f": {BLANK * 5}" if block.kind == "blank" else ""
@@ -356,9 +358,11 @@ def _section(part: Part, layout: Layout) -> Iterator[Block]:
 
 
 def _point(point: Point, *, is_named: bool) -> str:
-    said = element("span", mathml(point.latex), "formula") if point.latex else _sentence(point.text)
-    said = element("strong", said) if is_named and not point.latex else said
-    return ": ".join(filter(None, (said, text(point.value) or _sentence(point.words))))
+    told = text(point.value) or _sentence(point.words)
+    if point.latex:  # a wide one takes a line of its own
+        return element("span", mathml(point.latex), "formula") + (element("p", told, "why") if told else "")
+    said = element("strong", _sentence(point.text)) if is_named else _sentence(point.text)
+    return ": ".join(filter(None, (said, told)))
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -367,7 +371,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
     yield _rows(Rows("each step", ("step", "verdict", "marks"), tuple(rows)))
     for verdict in verdicts:
         told = (verdict.mistake, ""), (verdict.hint, "why")
-        said = [element("p", text(words), kind) for words, kind in told if words]
+        said = [element("p", _sentence(words), kind) for words, kind in told if words]
         said += [_answered(verdict)] if verdict.map else []
         said += [element("p", text(words), "faint") for words in verdict.besides]
         if said:

@@ -244,9 +244,9 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     whole = all(link.relation != CONTINUED for link in shown.links)
     links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
     if not table.shape and part.lines and part.lines[0].why:
-        behind = f"({part.lines[0].why})"
-        latex = rf"{links[-1].latex}\quad {tex.arithmetic(behind)}"
-        links[-1] = links[-1]._replace(latex=latex, width=links[-1].width + len(behind))
+        behind = part.lines[0].why
+        latex = rf"{links[-1].latex}\quad {tex.behind(behind)}"
+        links[-1] = links[-1]._replace(latex=latex, width=links[-1].width + len(behind) + 2)
     if links:
         yield _chain(table, links)
     found = [tex.sentence(note.text) for note in part.all(Note) if note.kind != "silent"]

@@ -101,7 +101,9 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
 
 def _set(line: str, room: int) -> str:
     """A line of arithmetic, smaller where it is wider than the room as it is."""
-    latex = re.sub(r"(?<=[\w}]) \(", r"\\quad (", tex.arithmetic(line))  # what decided, behind a value: no factor
+    worked, _, whence = line.partition(" (from ")
+    latex = re.sub(r"(?<=[\w}]) \(", r"\\quad (", tex.arithmetic(worked))  # what decided, behind a value: no factor
+    latex += rf"\quad {tex.behind(f'from {whence[:-1]}')}" if whence else ""
     size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
     return f"\\text{{\\{size}${latex}$}}" if size else latex
 

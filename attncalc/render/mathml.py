@@ -13,7 +13,7 @@ from typing import Literal
 from attncalc.common.system import NamedTuple
 
 TOKEN = re.compile(
-    r"\\(?:text|operatorname|mathrm)\{[^{}]*\}|\\(?:begin|end)\{\w+\*?\}|\\[A-Za-z]+|\\.|\d+(?:(?:\.|\{,\})\d+)?|\S",
+    r"\\(?:text|operatorname|mathrm|mathcal)\{[^{}]*\}|\\(?:begin|end)\{\w+\*?\}|\\[A-Za-z]+|\\.|\d+(?:(?:\.|\{,\})\d+)?|\S",
     re.DOTALL,
 )
 NAMED = re.compile(r"\\(\w+)\{([^{}]*)\}")
@@ -213,6 +213,8 @@ def _until(tokens: Tokens, end: str) -> str:
 def _named(command: str, text: str, tokens: Tokens) -> Atom:
     r"""What carries its text in braces: `\text{scores}`, `\operatorname{softmax}`, `\begin{cases}`."""
     text = escape(ESCAPED.sub(r"\1", text.replace(r"\,", "\u00a0").replace("~", "\u00a0")))
+    if command == "mathcal":
+        text = {"N": "𝒩"}.get(text, text)
     if command == "begin":
         return Atom(_table(text.rstrip("*"), tokens))
     if command == "text":

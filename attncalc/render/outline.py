@@ -169,7 +169,7 @@ def _word(pattern: str) -> str:
 
 
 def _telling(step: Step, trace: Trace, view: View) -> str:
-    """A number that tells something of a step: what its words are, the number that it is, or the largest entry."""
+    """What tells something of a step: what its words are, the number that it is, or the entry farthest from 0."""
     if words := ranked(trace, step, view):
         (name, share), *others = words
         return f"{name} {share}" + (f", then {others[0][0]} {others[0][1]}" if others else "")
@@ -185,7 +185,9 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
         return visible(", ".join(told + [GAP] * (len(places) > MOST_PLACES)))
     if not kept.value.any() and kept.value.size > 1:
         return f"all {value}, but for rounding" if len(left_over(kept)) else f"all {value}"
-    return value if kept.value.size == 1 else f"largest {value} at {_place(kept, at)}"
+    if kept.value.size == 1:
+        return value
+    return f"{'largest' if kept.value[at] > 0 else 'lowest'} {value} at {_place(kept, at)}"  # the farthest from 0
 
 
 def _place(kept: Table, at: tuple[int, ...]) -> str:

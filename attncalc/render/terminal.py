@@ -410,8 +410,9 @@ class Drawn:
         else:
             mark = Text(self.view.spell(point.mark))
             below = 2 + (mark.cell_len or (4 if not bold else 2))
-            chained = point.latex or bold or "→" in point.text  # or a name with its choices: broken at its signs
-            text.plain = re.sub(r"(?<![→>]) (?!→|->)", GLUE, text.plain) if "→" in point.text else text.plain
+            names = "→" in point.text and not point.latex  # of parts, none of which is torn
+            chained = point.latex or bold or names  # or a name with its choices: broken at its signs
+            text.plain = re.sub(r"(?<![→>]) (?!→|->)", GLUE, text.plain) if names else text.plain
             chain = Chain(mark + text, hang=below - 2, is_formula=bool(point.latex))
             yield Indented(chain, 2) if chained else Indented(mark + text, below, 2)
             if words:

@@ -110,6 +110,11 @@ def arithmetic(line: str) -> str:
     return NEEDLESS.sub(r"\1", _with_fractions(line)).strip()
 
 
+def behind(words: str) -> str:
+    """What stands behind a value, in brackets: the places that it was taken from, or what decided."""
+    return rf"\text{{({text(words)})}}" if words.startswith("from ") else arithmetic(f"({words})")
+
+
 OVER = " / "
 OPENING = {"(": 1, "[": 1, ")": -1, "]": -1}
 CLOSING = {")": 1, "]": 1, "(": -1, "[": -1}

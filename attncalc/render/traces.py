@@ -815,8 +815,12 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
     at = solver.telling(trace, step, followed)
     if at is None:
         return []
-    followed |= dict(zip(step.axes, at, strict=True))
-    return [line for line in _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED) if line.arithmetic]
+    lines = _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED)
+    if all(line.arithmetic for line in lines):
+        followed |= dict(zip(step.axes, at, strict=True))
+        return lines
+    corner = tuple(min(size, solver.LOOKED_AT) - 1 for size in shape)  # of what is moved the first stay where they are
+    return [line for line in _in_few_rows(step, [corner], shown, trace, view, LONGEST_WORKED) if line.why]
 
 
 def _in_few_rows(
@@ -836,9 +840,38 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
     number = format_number(value, view.digits)
     if "e" in number and step.shape and (shown.value is None or shown.value.dtype.kind == "f"):
         number = _beside_others(shown, at, view) or number
-    arithmetic = leading(written(solver.arithmetic(trace, step, at, deepest), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
-    return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels, taken_apart(arithmetic)[1])
+    return _told_of(Line(step.name, at, "", (), labels), number, step, trace, view, deepest)
+
+
+def _told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepest: int | None = None) -> Line:
+    """The line with the arithmetic that leads to its entry; one that is only moved has the place that it came from."""
+    pieces = solver.arithmetic(trace, step, line.at, deepest)
+    arithmetic = leading(written(pieces, view.digits, number), number)
+    told, why = links(arithmetic, number), taken_apart(arithmetic)[1]
+    if not arithmetic and len(pieces) == 1 and (why := _whence(line, step, trace)):
+        told = [f"{number} ({why})"]
+    return line._replace(arithmetic=arithmetic, links=tuple(told), why=why)
+
+
+def _whence(line: Line, step: Step, trace: Trace) -> str:
+    """Where an entry that is only moved stood before: `from table[5,0] and buckets[1,2]`; "" where that is plain."""
+    here = {axis: range(i, i + 1) for axis, i in zip(step.axes, line.at, strict=True)}
+    found = solver.origins(trace, step, line.at)
+    if all(origin.ranges.items() <= here.items() for origin in found) or any(
+        len(along) > 1 for origin in found for along in origin.ranges.values()
+    ):
+        return ""
+    given = operand_steps(trace)
+    sources = [given.get(origin.of) if origin.operand else trace.find(origin.of) for origin in found]
+    words = []
+    for origin, source in zip(found, sources, strict=True):
+        if source is None:
+            return ""
+        name = source.symbol if origin.operand else source.name if source.group == step.group else source.key
+        place = ",".join(spoken(source, axis, origin.ranges[axis][0]) for axis in source.axes)
+        words.append(f"{name}[{place}]" if place else name)
+    return f"from {both(words)}" if words != [line.place] else ""
 
 
 def _beside_others(shown: Table, at: tuple[int, ...], view: View) -> str:
@@ -952,6 +985,4 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
         kept = shown.value
         entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
         value = format_number(entry, view.digits)
-        arithmetic = leading(written(solver.arithmetic(trace, step, place), view.digits, value), value)
-        told = tuple(links(arithmetic, value))
-        yield step, Line(step.key, place, arithmetic, told, labels, taken_apart(arithmetic)[1])
+        yield step, _told_of(Line(step.key, place, "", (), labels), value, step, trace, view)

@@ -388,7 +388,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
-    several = len(step.shape) == 1 and " where " in step.formula
+    several = len(step.shape) == 1 and (" where " in step.formula or "; " in step.formula)
     last = (LOOKED_AT_CHOICES if several else LOOKED_AT) - 1
     first = [0 if at < len(step.shape) - 2 else last for at in range(len(step.shape))]
     along = [
@@ -414,7 +414,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         )
         if numbers and found > most:
             best, most = at, found
-        if found == (True, masks, True, len(numbers)) and numbers and not several:
+        if best == at and found == (True, masks, True, len(numbers)) and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
         far = largest(trace, step)

@@ -362,7 +362,7 @@ EXPECTED: dict[str, Expected] = {
                 "u s vt approximation error", "approximation error s u vt", a=[[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]], rank=1
             ),
         ),
-        outputs="s u vt",
+        outputs="s u vt rebuilt",
     ),
     # More of probability
     "cross-entropy": Expected(

@@ -267,7 +267,7 @@ class TestSvd:
         assert_allclose(t.result, np.sqrt([45, 5]), rtol=1e-15)
         assert_allclose(t["u"], np.array([[1, 3], [3, -1]]) / math.sqrt(10), rtol=1e-15)
         assert_allclose(t["vt"], np.array([[1, 1], [1, -1]]) / math.sqrt(2), rtol=1e-15)
-        assert [step.name for step in t.outputs] == ["s", "u", "vt"]
+        assert [step.name for step in t.outputs] == ["s", "u", "vt", "rebuilt"]
 
     @pytest.mark.thorough
     @few

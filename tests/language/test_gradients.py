@@ -16,12 +16,15 @@ from attncalc.common.errors import NoGradient
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.gradients import gradient_step, gradients
-from attncalc.language.graph import Node, building, given, group, identity, inside, step, steps
+from attncalc.language.graph import Node, as_node, building, given, group, identity, inside, step, steps
 from attncalc.language.ops import (
     cos,
+    exp,
     held,
     keep_where,
+    maximum,
     mean,
+    minimum,
     outer,
     part_of,
     peak,
@@ -204,6 +207,16 @@ def test_what_comes_back_to_each_row_stands_side_by_side(along: str, places: tup
     entries_of_x = np.arange(6.0).reshape(3, 2) + 1
     found = evaluate([gradient], {"x": entries_of_x, "g": np.array(1.0)})[gradient]
     assert_allclose(found, slope(result, "x", {"x": entries_of_x}, np.array(1.0), 1e-4), rtol=1e-6)
+
+
+def test_what_comes_back_on_one_side_of_a_comparison_and_on_the_other_is_one_choice() -> None:
+    result = step("result", exp(minimum(X, 0)) + maximum(as_node(0), X), "no corner at 0")
+    gradient = gradients(result, given("g", (N, D)), [X])[X]
+    assert formula(gradient) == "∂L/∂result ⊙ exp(min(x, 0)) where x ≤ 0, else ∂L/∂result"
+    assert gradient.args["why"].count("(the first, if they are equal)") == 1
+    operands = {"x": np.array([[-2.0, 1], [0.5, -0.1], [3, -3]]), "g": np.arange(6.0).reshape(3, 2) + 1}
+    found = evaluate([gradient], operands)[gradient]
+    assert_allclose(found, slope(result, "x", {"x": operands["x"]}, operands["g"], 1e-4), rtol=1e-6)
 
 
 def test_a_gradient_step_knows_what_it_is_of() -> None:

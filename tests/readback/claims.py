@@ -227,6 +227,7 @@ CLAIMS: dict[str, Claim] = {
     "the slope of tan x is 1 + tan² x": Slope("tan(x)", "1 + tan(x)²"),
     "the slope of tanh x is 1 − tanh² x": Slope("tanh(x)", "1 − tanh(x)²"),
     "the slope of erf x is the bell curve 2/√π·exp(−x²)": Slope("erf(x)", "(2 / √π)·exp(−x²)"),
+    "the slope of ln(1 + e^x) is σ(x)": Slope("ln(1 + exp(x))", "σ(x)"),
     "the slope of σ is σ·(1 − σ)": Slope("σ(x)", "σ(x)·(1 − σ(x))"),
     "the slope of the p-th root y is 1/(p·y^(p−1))": Slope("x^(1 / p)", "1 / (p·(x^(1 / p))^(p − 1))"),
     "the slope of a^x is a^x·ln a": Slope("p^x", "p^x·ln(p)"),

@@ -387,16 +387,19 @@ class _Reader(Reader):
             tree = self.clause()
             self.expect(")")
             return ("summed by", tree, where)
-        if word in ("top", "repeat", "groupsum"):
-            self.expect("_", "{")
-            count = int(self.base())
+        if word in ("argmax", "argtop", "repeat", "groupsum"):
+            count = 1
+            if word != "argmax":
+                self.expect("_", "{")
+                count = int(self.base())
             self.expect("(")
             tree = self.clause()
             self.expect(")")
             without: tuple[Tree, ...] = ()
             while self.follow("text: or " if without else "text: except where "):
                 without = (*without, self.comparison())
-            return ({"top": "top", "repeat": "shared", "groupsum": "groups"}[word], tree, count, *without)
+            kind = {"repeat": "shared", "groupsum": "groups"}.get(word, "top")
+            return (kind, tree, count, *without)
         tree = self.call(word)
         if word in _OPERATORS:
             return (_OPERATORS[word], *tree[3:])

@@ -89,6 +89,8 @@ def _said(element: Element) -> str:
     is_name = tag == "mi" and element.of.get("mathvariant") == "normal"
     if tag == "mi" and not is_name:
         word = element.text
+        if word == "𝒩":
+            return r"\mathcal{N}"
         if word in LETTERS or word in NAMED:
             return f"\\{LETTERS.get(word, word)} "
         return word if len(word) == 1 else f"\\operatorname{{{word}}}".replace("\u00a0", "~")

@@ -672,7 +672,7 @@ PHRASES: dict[str, Any] = {
     "what is left over": "residual",
     "the projection": "projection",
     "the shadows on the single columns, added up": lambda p: p["b"] @ ((p["a"] @ p["b"]) / (p["b"] ** 2).sum(0)),
-    "the order of the cosines": "largest 3 of ((q / √(Σ q²))·(keys / √(Σ keys²))ᵀ)",
+    "the order of the cosines": "places of the largest 3 of ((q / √(Σ q²))·(keys / √(Σ keys²))ᵀ)",
     "divided by the keys' lengths": "q·(keys / √(Σ keys²))ᵀ",
     "the cosines": [
         "(q / √(Σ q²))·(keys / √(Σ keys²))ᵀ",
@@ -682,16 +682,16 @@ PHRASES: dict[str, Any] = {
     "the inner products": "q·keysᵀ",
     "the dot products": ["target·vocabularyᵀ", "H·Eᵀ"],
     "the distances": "√(Σ(vocabulary − target)²)",
-    "the keys at the smallest distance": "largest 3 of (−√(Σ(keys − q)²))",
+    "the keys at the smallest distance": "places of the largest 3 of (−√(Σ(keys − q)²))",
     "the smallest value first": [
-        "largest 3 of (−scores)",
+        "places of the largest 3 of (−scores)",
         (
-            "largest 3 of (−similarities) except where max(|vocabulary − a|) = 0"
+            "places of the largest 3 of (−similarities) except where max(|vocabulary − a|) = 0"
             " or max(|vocabulary − b|) = 0 or max(|vocabulary − c|) = 0"
         ),
     ],
     "positions counted from 1": "right + 1",
-    "the three inputs are ranked as well": "largest 3 of similarities",
+    "the three inputs are ranked as well": "places of the largest 3 of similarities",
     # matrices
     "of which no root was taken": "right²",
     "V": "vtᵀ",

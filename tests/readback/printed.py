@@ -36,7 +36,7 @@ class Said(NamedTuple):
 
 
 COMPARED = r"[^=\[\]]+ (?:[≤<≥>≠=]|\\[lgn]e) [^=\[\]]+"
-WORDS_BEHIND = rf" \((?:[a-z]+(?: [a-z]+)*|(?:an?|the) [a-z]{{2,}} .*|{COMPARED})\)$"
+WORDS_BEHIND = rf" \((?:[a-z]+(?: [a-z]+)*|(?:an?|the) [a-z]{{2,}} .*|from .*|{COMPARED})\)$"
 
 # Text and Markdown
 
@@ -146,8 +146,8 @@ def _unwrapped(line: str) -> str:
 
 
 def _plain(side: Side) -> Side:
-    words = rf"\s*\\text\{{ \([a-z ]+\)\}}$|\\quad \((?:\\text\{{(?:an?|the) .*|{COMPARED})\)$"
-    return side._replace(written=re.sub(words, "", side.written.strip()))
+    words = rf"\s*\\text\{{ ?\((?:[a-z ]+|from .*)\)\}}$|\\quad \((?:\\text\{{(?:an?|the) .*|{COMPARED})\)$"
+    return side._replace(written=re.sub(words, "", side.written.strip()).removesuffix(r"\quad"))
 
 
 def _unboxed(line: str) -> str:

@@ -314,8 +314,8 @@ class _Reader(Reader):
                 if words == "right singular vectors":
                     self.expect(",", "as", "rows")
                 return tree
-        if self.follow("largest") and self.next.isdigit():
-            count = int(self.take())
+        if self.follow("place", "of", "the", "largest") or self.follow("places", "of", "the", "largest"):
+            count = int(self.take()) if self.next.isdigit() else 1
             self.expect("of")
             tree = ("top", self.power(), count)
             if self.follow("except", "where"):
@@ -323,8 +323,6 @@ class _Reader(Reader):
                 while self.follow("or"):
                     tree = (*tree, self.comparison())
             return tree
-        if self.tokens[self.place - 1] == "largest" and self.next == "(":
-            self.place -= 1
         if self.follow("windows") and self.next != "(":
             tree = ("fold", self.atom())
             self.expect("added", "up", "in", "place")

@@ -147,3 +147,34 @@ def test_can_be_spelled_in_ascii(format: str) -> None:
 def test_colours_reach_the_terminal_alone() -> None:
     assert "\x1b[" in page(of("softmax"), "table", View(color=True))
     assert "\x1b[" not in page(of("softmax"), "table", View())
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", TABLE)
+def test_no_formula_has_brackets_twice(name: str) -> None:
+    known = of(name)
+    for text in (known.formula, *(line.formula for line in known.steps), *(line.formula for line in known.gradient)):
+        opened: list[int] = []
+        pairs = set()
+        for at, sign in enumerate(text):
+            if sign == "(":
+                opened.append(at)
+            elif sign == ")":
+                pairs.add((opened.pop(), at))
+        assert not [pair for pair in pairs if (pair[0] + 1, pair[1] - 1) in pairs], text
+
+
+def test_a_reason_does_not_begin_with_a_colon_where_its_formula_is_wide() -> None:
+    assert '</math></span><p class="why">each hypothesis with each token behind it' in page(of("beam"), "html", View())
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("width", [NARROWEST, 60, 80])
+@pytest.mark.parametrize("name", TABLE)
+def test_a_formula_is_broken_between_its_words_and_beside_its_number(name: str, width: int) -> None:
+    text = page(of(name), "table", View(width=width))
+    assert not re.search(r"(?m)^ +\d+\.$", text)
+    lines = text.splitlines()
+    for step in of(name).steps:
+        for word in re.findall(r"[^\W\d_]{3,}", step.formula):
+            assert any(word in line for line in lines), word

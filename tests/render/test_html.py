@@ -24,6 +24,7 @@ from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
 from attncalc.render.html_values import whole_numbers
+from attncalc.render.page import Page, Verdict
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import LOOKED_AT, solve
 
@@ -457,3 +458,17 @@ def test_below_a_sum_stands_what_it_runs_over(tried: Tried) -> None:
     assert re.findall(r"(?<![^\W_])(?:[^\W\d_]|Σ|mean|max|min|softmax)_.*", sizes) == []
     legends = re.findall(r'<p class="scale faint">.*?</p>', page)
     assert all(legend.endswith((BELOW, SHARE)) for legend in legends)
+
+
+def test_what_a_formula_speaks_of_is_drawn_as_it_is() -> None:
+    text = page_in("html", solve(posed("scaling")), View())
+    (where, *_) = re.findall(r'<p class="where">where (.*?)</p>', text)
+    assert where.count("<math") == 3
+    assert "𝒩" in where
+
+
+def test_a_mistake_has_its_signs_as_a_reason_has_them() -> None:
+    verdict = Verdict("scaled", "mistake", "0 of 2", sound=False, mistake="divided by d_k", hint="Is that √d_k?")
+    written = html.write(Page("attention", (verdict,)), View())
+    assert "<p>divided by d<sub>k</sub></p>" in written
+    assert '<p class="why">Is that √d<sub>k</sub>?</p>' in written

@@ -109,7 +109,7 @@ def test_a_parser_leaves_every_formula_as_it_is(tried: Tried) -> None:
         ("d_{k}", "$d_{k}$"),
         (r"a \\ b", r"$a \cr b$"),
         ("a < b", r"$a \lt  b$"),
-        (r"\operatorname{top}_{3}", r"$\operatorname{top}_ {3}$"),
+        (r"\operatorname{argtop}_{3}", r"$\operatorname{argtop}_ {3}$"),
         (r"a\,b", r"$a\thinspace b$"),
     ],
 )

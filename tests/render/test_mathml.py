@@ -13,9 +13,24 @@ from solved import ALL, Tried, solved
 
 from attncalc.language.primitive import _GREEK
 from attncalc.render.mathml import FUNCTIONS, LETTERS, OPERATORS, mathml
+from attncalc.solve import solver
 
 CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
-WITH_ARGUMENTS = {"frac", "sqrt", "hat", "text", "operatorname", "left", "right", "begin", "end", "partial", "\\", ","}
+WITH_ARGUMENTS = {
+    "frac",
+    "sqrt",
+    "hat",
+    "text",
+    "operatorname",
+    "mathcal",
+    "left",
+    "right",
+    "begin",
+    "end",
+    "partial",
+    "\\",
+    ",",
+}
 BRACKET = '<mo stretchy="false" lspace="0" rspace="0">{}</mo>'
 TIMES = '<mo lspace="0" rspace=".17em">\u2062</mo>'
 OF = "<mo>\u2061</mo>"
@@ -72,6 +87,11 @@ def test_every_greek_letter_of_a_formula_is_known() -> None:
             id="a function by its name",
         ),
         pytest.param(
+            r"\mathcal{N}(0)",
+            f"<mi>𝒩</mi>{OF}{BRACKET.format('(')}<mn>0</mn>{BRACKET.format(')')}",
+            id="a distribution",
+        ),
+        pytest.param(
             r"\operatorname{singular~values}(A)",
             f"<mi>singular\u00a0values</mi>{OF}{BRACKET.format('(')}<mi>A</mi>{BRACKET.format(')')}",
             id="a function whose name has a blank",
@@ -116,8 +136,9 @@ def test_any_text_gives_well_formed_mathml(latex: str) -> None:
 @rows("tried", ALL, by=lambda tried: tried.name)
 def test_every_formula_of_every_calculation(tried: Tried) -> None:
     known = {*LETTERS, *OPERATORS, *FUNCTIONS, *WITH_ARGUMENTS}
-    for step in solved(tried).steps:
-        for latex in (step.latex, step.symbol_latex):
+    trace = solved(tried)
+    for step in trace.steps:
+        for latex in (step.latex, step.symbol_latex, *solver.unshown(trace, step).values()):
             assert set(re.findall(r"\\([A-Za-z]+|.)", latex)) <= known, f"teach mathml.py the commands of {latex}"
             words = "".join(parsed(latex)[0][0].itertext()).replace("\u00a0", " ")
             assert all(word in words for word in re.findall(r"\\text\{([^{}]*)\}", latex))

@@ -185,7 +185,7 @@ def test_words_that_would_take_three_lines_stand_below() -> None:
 @pytest.mark.thorough
 def test_a_long_page_lists_its_parts_with_what_comes_of_each_and_what_opens_it() -> None:
     page = page_in("table", transformer(), View(width=200))
-    assert "  encoder 1   --show 'encoder 1/*'  29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]\n" in page
+    assert "  encoder 1   --show 'encoder 1/*'  29 steps → norm2/output 4×4: lowest -1.7747 at [cat,2]\n" in page
     assert "  token 1     --show 'token 1/*'    54 steps → next_token: le 0.9598, then ici 0.0351\n" in page
     assert "source → encoder 1 → memory → token 1 → " in page
 
@@ -253,6 +253,16 @@ def test_the_word_that_is_picked_tells_how_close_it_was() -> None:
 def test_of_places_the_first_are_told_and_not_the_largest() -> None:
     page = page_in("table", solve(posed("experts")), View(width=100, depth=1))
     assert "--show chosen          3×2: 2, 0, 1, 2, 0, 1\n" in page
+
+
+@pytest.mark.spread
+@of_every_sample
+def test_what_is_called_the_largest_or_the_lowest_is(name: str, backward: bool) -> None:
+    if trace := traced(name, backward):
+        told = re.findall(r" --show (\w+) +\S+: (largest|lowest) (\S+) at", page_in("table", trace, View()))
+        for key, which, number in told:
+            value = trace[key]
+            assert float(number) == pytest.approx((value.max if which == "largest" else value.min)(), abs=1e-4), key
 
 
 @pytest.mark.thorough

@@ -22,7 +22,21 @@ from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import View, render
 from attncalc.render.page import Note, Part, Table
-from attncalc.render.traces import LONGEST_WORKED, ROW, WORD, WORDS, cells, leading, links, options, page, written
+from attncalc.render.traces import (
+    LONGEST_WORKED,
+    ROW,
+    WORD,
+    WORDS,
+    _at,
+    cells,
+    leading,
+    links,
+    operand_steps,
+    options,
+    page,
+    table,
+    written,
+)
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
@@ -156,6 +170,7 @@ def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -
         ("rope-yarn", "frequencies[3] = 0.001×0 + (0.001 / 4)×(1 − 0) = 2.5e-04"),
         ("quantize", "codes[1,2] = round(-2.5) = -2"),
         ("kl", "ratios[3] = 0 / 0.25 = 0"),
+        ("likelihood-normal", "maximum_likelihood_estimate[std] = √(((1.2 − (1.2 + 0.8 + 2.1 + 1.5) / 4)² + "),
         ("kl backward", "grad_q[3] = −(0×0 / 0.25) = 0"),
         ("experts", "balance_loss = 3×((2 / 3)×((0.21194 + 0.15536 + 0.46831) / 3) + "),
         # of a line that nobody would follow the parts are told by their values
@@ -176,6 +191,43 @@ def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) ->
     line = ("(", one, *(piece for _ in range(5) for piece in (" − ", one, ")² + (", one)), " − ", one, ")²")
     step = make.step("x", 0.0)
     assert in_the_step(make.trace(step, arithmetic={"x": lambda at: line}), "x") == " + ".join(["(1 − 1)²"] * 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("t5-bias", "bias[1,2,2] = 0.1 (from table[0,1] and buckets[2,2])"),
+        ("sampling", "sorted[3] = 0.0152 (from probabilities[4] and order[3])"),
+        ("conv", "windows[1,1,2,2] = 1 (from X[3,3])"),
+        ("embed", "embeddings[is,2] = 0 (from E[is,2] and tokens[2])"),
+        ("multihead", "q_heads[1,is,1] = 3 (from q[is,3])"),
+        ("multihead backward", "grad_q[is,2] = 0.1886 (from grad_q_heads[1,is,0])"),
+    ],
+)
+def test_an_entry_that_is_only_moved_tells_where_it_stood_before(name: str, line: str) -> None:
+    (trace,) = carried_out(name.removesuffix(" backward"), "backward" in name)
+    parts = [part for parts in page(trace, View()).all(Part) for part in parts.steps]
+    assert line in [each.text for part in parts for each in part.lines]
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_stood_there_is_the_same_number(name: str, backward: bool) -> None:
+    for trace, part in steps_of(name, backward):
+        given = {step.symbol: step for step in operand_steps(trace).values()}
+        for line in (line for line in part.lines if line.why.startswith("from ")):
+            value = part.one(Table).value
+            assert value is not None
+            there = []
+            for place in line.why.removeprefix("from ").split(" and "):
+                name, _, inside = place.removesuffix("]").partition("[")
+                group = trace.find(part.heading.key).group
+                own = f"{group}/{name}" if f"{group}/{name}" in {step.key for step in trace.steps} else name
+                source = given.get(name) or trace.find(own)
+                at = _at(inside.split(",") if inside else [], source, table(source, trace, View()))
+                there.append(solver.entry_of(trace, source, at) if source.value is None else source.value[at])
+            assert any(number == pytest.approx(value[line.at], abs=1e-12) for number in there), line.text
 
 
 CHOICES = ("beam", "complexity", "complexity-llama", "cross-entropy-weighted", "experts", "ffn", "speculative")
@@ -279,6 +331,12 @@ def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bo
                 sizes = [abs(float(piece.value)) for piece in line if isinstance(piece, Entry)]
                 largest = max(sizes, default=0.0)
                 assert not [size for size in sizes if 0 < size < 1e-14 * min(largest, 1)], (step.key, place)
+
+
+def test_of_entries_that_come_about_in_several_ways_one_without_zeros_is_worked_out() -> None:
+    weights = [[1, 0, 0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0, 0, 1]]
+    trace = ac.rnn([[1, 0], [0, 1]], weights, weights, kind="lstm")
+    assert in_the_step(trace, "time step 1/gates") == "1 / (1 + e^(−1))"  # and not e^(−0)
 
 
 def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() -> None:

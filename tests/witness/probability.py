@@ -91,7 +91,7 @@ def svd(a: Matrix, rank: int | None = None) -> Values:
     u = directions(square, squares)[:smaller]
     s = [math.sqrt(value) for value in squares[:smaller]]
     vt = [[x / size for x in times([vector], a)[0]] for vector, size in zip(u, s, strict=True)]
-    found: Values = {"u": columns(u), "s": s, "vt": vt}
+    found: Values = {"u": columns(u), "s": s, "vt": vt, "rebuilt": a}
     if rank is not None:
         kept = [[x * size for x, size in zip(row, s[:rank], strict=False)] for row in columns(u)]
         found["approximation"] = times(kept, vt[:rank])

@@ -277,12 +277,16 @@ def _ranking(node: Node, scores: Array, *left_out: Array) -> Array:
 
 
 def _ranking_text(node: Node, scores: str, *left_out: str) -> str:
-    return f"largest {node.args['top']} of {scores}" + (f" except where {' or '.join(left_out)}" if left_out else "")
+    top = node.args["top"]
+    which = "place of the largest" if top == 1 else f"places of the largest {top}"
+    return f"{which} of {scores}" + (f" except where {' or '.join(left_out)}" if left_out else "")
 
 
 def _ranking_latex(node: Node, scores: str, *left_out: str) -> str:
     exceptions = r"\text{ except where }" + r" \text{ or } ".join(left_out) if left_out else ""
-    return rf"\operatorname{{top}}_{{{node.args['top']}}}({scores}){exceptions}"
+    top = node.args["top"]
+    which = r"\operatorname{argmax}" if top == 1 else rf"\operatorname{{argtop}}_{{{top}}}"
+    return f"{which}({scores}){exceptions}"
 
 
 def _ranking_cell(node: Node, at: At, look: Look) -> Cell:

@@ -169,7 +169,7 @@ OPS |= {
         r"\ln(1 + e^{{{0}}})",
         lambda node, at, look: Form("ln", (Form("+", (Literal(1), Form("exp", (pick(node, 0, at),)))),)),
         vjp=lambda g, y, node, x: [g * sigmoid(x)],
-        because="the slope of softplus is the sigmoid",
+        because="the slope of ln(1 + e^x) is σ(x)",
         body=lambda node, x: log(1 + exp(x)),
         doubled="softplus",
         loses=kernels.beyond(4),

@@ -335,6 +335,12 @@ def _select_cell(node: Node, at: At, look: Look) -> Cell:
     return Pick(0, {name: place if name == axis.name else at[name] for name in node.sources[0].names})
 
 
+def _counts(node: Node) -> bool:
+    """Whether places are picked by themselves, and only become numbers of the type that is worked in."""
+    positions, places = node.sources
+    return positions.op == "index" and places.op == "step"
+
+
 def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence[Node | None]:
     chosen = one_hot(places, find(x.axes, node.args["over"]))
     return [weigh(chosen, beside(g, chosen)), None]
@@ -365,8 +371,8 @@ OPS |= {
     "select": Op(
         _select,
         _selected,
-        "{0}[{1}]",
-        r"{{{0}}}_{{{1}}}",
+        lambda node, x, places: places if _counts(node) else f"{x}[{places}]",
+        lambda node, x, places: places if _counts(node) else rf"{{{x}}}_{{{places}}}",
         _select_cell,
         takes=(0, 9),
         vjp=_select_vjp,

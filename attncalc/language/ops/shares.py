@@ -364,7 +364,8 @@ def _antilog(node: Node, mean: Array, p: Array) -> Array:
 
 
 def _antilog_text(node: Node, mean: str, p: str) -> str:
-    return f"exp({mean})" if node.args["base"] == "e" else f"{node.args['base']}^{mean}"
+    power = mean if mean.startswith("(") else f"({mean})"  # of a whole formula it has brackets already
+    return f"exp{power}" if node.args["base"] == "e" else f"{node.args['base']}^{mean}"
 
 
 def _antilog_latex(node: Node, mean: str, p: str) -> str:
