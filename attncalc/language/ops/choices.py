@@ -81,14 +81,6 @@ def _where_cell(node: Node, at: At, look: Look) -> Any:
     return Literal("masked") if _masks(node) else pick(node, 2, at)
 
 
-def _where_text(node: Node, keep: str, x: str, otherwise: str) -> str:
-    return f"{x} where {keep}, else {otherwise}"
-
-
-def _where_latex(node: Node, keep: str, x: str, otherwise: str) -> str:
-    return rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}"
-
-
 def _about_choice(node: Node) -> str:
     if not _masks(node):
         return ""
@@ -97,10 +89,6 @@ def _about_choice(node: Node) -> str:
         "would still contribute e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ works "
         "too, except that a fully masked row would still get weights, and that float16 only reaches 65,504."
     )
-
-
-def _where(keep: Array, x: Array, otherwise: Array) -> Array:
-    return np.where(keep.astype(bool), x, otherwise)
 
 
 def _compared(numeric: Any, name: str) -> Any:
@@ -125,15 +113,12 @@ def _to_whole(kernel: Any, name: str) -> Op:
     return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT)
 
 
-def _exponent(x: Array) -> Array:
-    return np.where(x == 0, -np.inf, np.frexp(x)[1] - 1).astype(x.dtype)  # log2 rounds 8·(1 − ε) up to 3
-
-
 OPS |= {
     "round": _to_whole(either(np.rint, "nearest_whole"), "round"),
     "floor": _to_whole(either(np.floor, "floor"), "floor"),
     "exponent": row(
-        either(_exponent, "exponent"),
+        # log2 rounds 8·(1 − ε) up to 3
+        either(lambda x: np.where(x == 0, -np.inf, np.frexp(x)[1] - 1).astype(x.dtype), "exponent"),
         "floor(log₂({0}))",
         r"\operatorname{{floor}}(\log_{{2}}({0}))",
         lambda node, at, look: Form("floor", (Form("log₂", (pick(node, 0, at),)),)),
@@ -179,9 +164,9 @@ OPS |= {
         rounds=False,
     ),
     "where": row(
-        _where,
-        _where_text,
-        _where_latex,
+        lambda keep, x, otherwise: np.where(keep.astype(bool), x, otherwise),
+        lambda node, keep, x, otherwise: f"{x} where {keep}, else {otherwise}",
+        lambda node, keep, x, otherwise: rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}",
         _where_cell,
         binds=4,
         takes=(4, 3, 3),
@@ -231,14 +216,6 @@ def held_or_0(x: Node) -> Node:
     return Node("held_or_0", x)
 
 
-def _held_or_0(x: Array) -> Array:
-    return np.asarray(np.where(x == -np.inf, kernels.zeros(x.shape, x), x))
-
-
-def _held_or_0_cell(node: Node, at: At, look: Look) -> Cell:
-    return Literal(0) if look(0, at) == -np.inf else moved(node, at, look)
-
-
 def _peak(node: Node, x: Array) -> Array:
     axis = axis_of(node)
     if not is_exact(x):
@@ -274,10 +251,6 @@ def _ranking(node: Node, scores: Array, *left_out: Array) -> Array:
         out = align(mask, source.axes, node.sources[0].axes)
         ordered = np.where(out.astype(bool), -np.inf, ordered)
     return np.argsort(-ordered, axis=-1, kind="stable")[..., : node.args["top"]]
-
-
-def _ranking_text(node: Node, scores: str, *left_out: str) -> str:
-    return f"largest {node.args['top']} of {scores}" + (f" except where {' or '.join(left_out)}" if left_out else "")
 
 
 def _ranking_latex(node: Node, scores: str, *left_out: str) -> str:
@@ -321,10 +294,10 @@ OPS |= {
         **named("largest", r"\operatorname{largest}"),
     ),
     "held_or_0": elementwise(
-        _held_or_0,
+        lambda x: np.asarray(np.where(x == -np.inf, kernels.zeros(x.shape, x), x)),
         "{0}",
         "{0}",
-        _held_or_0_cell,
+        lambda node, at, look: Literal(0) if look(0, at) == -np.inf else moved(node, at, look),
         vjp=lambda g, y, node, x: [None],
         because="it is held constant: the result does not depend on it",
         flops=0,
@@ -333,7 +306,9 @@ OPS |= {
     "ranking": Op(
         _ranking,
         _ranked,
-        _ranking_text,
+        lambda node, scores, *left_out: (
+            f"largest {node.args['top']} of {scores}" + (f" except where {' or '.join(left_out)}" if left_out else "")
+        ),
         _ranking_latex,
         _ranking_cell,
         binds=4,

@@ -170,10 +170,6 @@ def _joined_cell(node: Node, at: At, look: Look) -> Cell:
     return Pick(0, {w.name: at[w.name], t.name: parts[place][0] if place < len(ids) else t.size - 1})
 
 
-def _joined_text(node: Node, words: str, pairs: str) -> str:
-    return f"{'join' if node.args['by_rank'] else 'leftmost'}({words}, {pairs}, {node.args['new']})"
-
-
 def _joined_latex(node: Node, words: str, pairs: str) -> str:
     how = "join" if node.args["by_rank"] else "leftmost"
     return rf"\operatorname{{{how}}}({words}, {pairs}, {node.args['new']})"
@@ -208,7 +204,9 @@ OPS |= {
     "joined": Op(
         lambda node, *values: _each(node, _joined, *values),
         _joined_axes,
-        _joined_text,
+        lambda node, words, pairs: (
+            f"{'join' if node.args['by_rank'] else 'leftmost'}({words}, {pairs}, {node.args['new']})"
+        ),
         _joined_latex,
         _joined_cell,
         no_gradient=WHY_NO_GRADIENT,

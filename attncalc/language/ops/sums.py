@@ -68,10 +68,6 @@ def _sum(node: Node, x: Array) -> Array:
     return kernels.total(x, axis_of(node))
 
 
-def _sum_text(node: Node, x: str) -> str:
-    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
-
-
 def _sum_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("+", along(node, node.args["over"], at))
 
@@ -87,15 +83,11 @@ def _mean(node: Node, x: Array) -> Array:
     return np.asarray(np.squeeze(first, axis) + np.sum(x - first, axis=axis) / x.shape[axis])
 
 
-def _mean_cell(node: Node, at: At, look: Look) -> Cell:
-    return Form("/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size)))
-
-
 OPS |= {
     "sum": Op(
         _sum,
         drop,
-        _sum_text,
+        lambda node, x: f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}",
         lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
         _sum_cell,
         binds=2,
@@ -114,7 +106,9 @@ OPS |= {
     "mean": Op(
         _mean,
         drop,
-        cell=_mean_cell,
+        cell=lambda node, at, look: Form(
+            "/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size))
+        ),
         vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
         because="every entry of a mean gets its equal share of the gradient",
         about="The sum divided by how many there are, along the last axis unless a subscript names another.",
@@ -177,14 +171,6 @@ def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Arra
     largest = np.squeeze(unit, axis)
     power_ = largest**p
     return unit, largest, power_, (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
-
-
-def _root_text(node: Node, total: str, x: str) -> str:
-    return f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})"
-
-
-def _root_latex(node: Node, total: str, x: str) -> str:
-    return rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
 
 
 def _shown(p: float) -> str:
@@ -272,8 +258,10 @@ OPS |= {
     "root_of_sum": Op(
         _root,
         lambda args, total, x: total,
-        _root_text,
-        _root_latex,
+        lambda node, total, x: f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})",
+        lambda node, total, x: (
+            rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
+        ),
         _root_cell,
         binds=1,
         takes=(0, 9),
