@@ -115,9 +115,7 @@ def practice(
     ] = None,
     print_decimal: Annotated[
         str | None,
-        option(
-            "Output", "--print-decimal", "MARK", "the decimal mark, of answers too: . or , (.)", check=one_of(DECIMALS)
-        ),
+        one_of("Output", "--print-decimal", DECIMALS, "the decimal mark, of answers too: . or , (.)", "MARK"),
     ] = None,
     color: Colour = "auto",
 ) -> int:
