@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,20 @@ def _to_whole(kernel: Any, name: str) -> Op:
     return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT)
 
 
+def _one_of_two(numeric: Any, name: str, which: str, first: Callable[[Node, Node], Node]) -> Op:
+    """The row of the larger or the smaller of two entries; `first` says where that is the first one."""
+    return row(
+        either(numeric, name),
+        f"{name[:3]}({{0}}, {{1}})",
+        rf"\{name[:3]}({{0}}, {{1}})",
+        entrywise(name[:3]),
+        vjp=lambda g, y, node, a, b: [keep_where(first(a, b), g, 0), keep_where(first(a, b), 0, g)],
+        because=f"only the {which} one gets the gradient (the first, if they are equal)",
+        doubled=name,
+        rounds=False,
+    )
+
+
 OPS |= {
     "round": _to_whole(either(np.rint, "nearest_whole"), "round"),
     "floor": _to_whole(either(np.floor, "floor"), "floor"),
@@ -143,26 +158,8 @@ OPS |= {
         lambda g, y, node, a: [None],
         "a sign is flat wherever it does not jump: its slope is 0",
     ),
-    "maximum": row(
-        either(np.maximum, "maximum"),
-        "max({0}, {1})",
-        r"\max({0}, {1})",
-        entrywise("max"),
-        vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
-        because="only the larger one gets the gradient (the first, if they are equal)",
-        doubled="maximum",
-        rounds=False,
-    ),
-    "minimum": row(
-        either(np.minimum, "minimum"),
-        "min({0}, {1})",
-        r"\min({0}, {1})",
-        entrywise("min"),
-        vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
-        because="only the smaller one gets the gradient (the first, if they are equal)",
-        doubled="minimum",
-        rounds=False,
-    ),
+    "maximum": _one_of_two(np.maximum, "maximum", "larger", lambda a, b: b <= a),
+    "minimum": _one_of_two(np.minimum, "minimum", "smaller", lambda a, b: a <= b),
     "where": row(
         lambda keep, x, otherwise: np.where(keep.astype(bool), x, otherwise),
         lambda node, keep, x, otherwise: f"{x} where {keep}, else {otherwise}",

@@ -158,6 +158,19 @@ def _slopes_cell(node: Node, at: At, look: Look) -> Cell:
     )
 
 
+def _logarithm(kernel: Any, sign: str, base: int) -> Op:
+    """The row of the logarithm to another base than e."""
+    return function(
+        kernel,
+        sign,
+        rf"\log_{{{{{base}}}}}",
+        lambda g, y, node, x: [ratio(g, x * log(as_node(base)))],
+        f"the slope of {sign} x is 1/(x·ln {base})",
+        doubled=f"log{base}",
+        loses=kernels.near_1,
+    )
+
+
 OPS |= {
     "softmax_slopes": Op(
         _slopes,
@@ -206,24 +219,8 @@ OPS |= {
         because=OPS["div"].because,
         boxed=True,
     ),
-    "log2": function(
-        kernels.log2,
-        "log₂",
-        r"\log_{{2}}",
-        lambda g, y, node, x: [ratio(g, x * log(as_node(2)))],
-        "the slope of log₂ x is 1/(x·ln 2)",
-        doubled="log2",
-        loses=kernels.near_1,
-    ),
-    "log10": function(
-        kernels.log10,
-        "log₁₀",
-        r"\log_{{10}}",
-        lambda g, y, node, x: [ratio(g, x * log(as_node(10)))],
-        "the slope of log₁₀ x is 1/(x·ln 10)",
-        doubled="log10",
-        loses=kernels.near_1,
-    ),
+    "log2": _logarithm(kernels.log2, "log₂", 2),
+    "log10": _logarithm(kernels.log10, "log₁₀", 10),
     "log_softmax": Op(
         _log_softmax,
         keep,

@@ -254,6 +254,26 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
     return np.asarray(np.degrees(np.where(same, angle, np.arccos(np.clip(cosine, -1, 1)))).astype(cosine.dtype))
 
 
+def _quotient_of_vectors(kernel: Any, about: str = "") -> Op:
+    """The row of a quotient whose kernel goes by the vectors themselves where what is divided overflows or vanishes."""
+    return Op(
+        kernel,
+        lambda args, above, below, a, b: above,
+        OPS["div"].text,
+        OPS["div"].latex,
+        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2.5,
+        takes=(2, 1, 9, 9),
+        vjp=lambda g, y, node, above, below, a, b: [g / below, -(g * y / below), None, None],
+        because=OPS["div"].because,
+        body=lambda node, above, below, a, b: above / below,
+        about=about,
+        mixes=mixes,
+        boxed=True,
+        narrow=True,
+    )
+
+
 OPS |= {
     "root_of_sum": Op(
         _root,
@@ -295,37 +315,10 @@ OPS |= {
         narrow=True,
         normalises=True,
     ),
-    "cosine_ratio": Op(
-        _cosine,
-        lambda args, dot, norms, a, b: dot,
-        "{0} / {1}",
-        r"\frac{{{0}}}{{{1}}}",
-        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
-        binds=2.5,
-        takes=(2, 1, 9, 9),
-        vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
-        because=OPS["div"].because,
-        body=lambda node, dot, norms, a, b: dot / norms,
-        about="Divide by both lengths, not by their squares: a vector compared with itself gives 1.",
-        mixes=mixes,
-        boxed=True,
-        narrow=True,
+    "cosine_ratio": _quotient_of_vectors(
+        _cosine, about="Divide by both lengths, not by their squares: a vector compared with itself gives 1."
     ),
-    "multiple": Op(
-        _multiple,
-        lambda args, dot, square, a, b: dot,
-        "{0} / {1}",
-        r"\frac{{{0}}}{{{1}}}",
-        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
-        binds=2.5,
-        takes=(2, 1, 9, 9),
-        vjp=lambda g, y, node, dot, square, a, b: [g / square, -(g * y / square), None, None],
-        because=OPS["div"].because,
-        body=lambda node, dot, square, a, b: dot / square,
-        mixes=mixes,
-        boxed=True,
-        narrow=True,
-    ),
+    "multiple": _quotient_of_vectors(_multiple),
     "angle": Op(
         _angle,
         lambda args, cosine, a, b: cosine,
