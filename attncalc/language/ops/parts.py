@@ -186,11 +186,6 @@ def _halved(args: dict[str, Any], x: Axes) -> Axes:
     return (*x[:-1], Axis(args["pair"], x[-1].size // 2))
 
 
-def _every_other_latex(node: Node, x: str) -> str:
-    first = node.args["first"]
-    return rf"{{{x}}}_{{{node.sources[0].names[-1]}={first}, {first + 2}, \ldots}}"
-
-
 def _every_other_cell(node: Node, at: At, look: Look) -> Cell:
     *front, (pair, _, _) = node.axes
     place = {axis.name: at[axis.name] for axis in front}
@@ -292,7 +287,9 @@ OPS |= {
         lambda node, x: x[..., node.args["first"] :: 2],
         _halved,
         lambda node, x: f"{x}[{node.sources[0].names[-1]}={node.args['first']}, {node.args['first'] + 2}, …]",
-        _every_other_latex,
+        lambda node, x: (
+            rf"{{{x}}}_{{{node.sources[0].names[-1]}={node.args['first']}, {node.args['first'] + 2}, \ldots}}"
+        ),
         _every_other_cell,
         takes=(0,),
         vjp=_every_other_vjp,
