@@ -155,9 +155,9 @@ def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
 
     A symbolic link is refused, since what it points to was not named; so is a file that the call reads.
     """
-    if is_device(path):
-        return
     try:
+        if is_device(path):
+            return
         if path.is_symlink():
             mend = f"name the file itself: {visible(os.path.realpath(path), 80)}"
             raise unwritable(path, "it is a symbolic link", mend)
