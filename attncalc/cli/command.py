@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.models import OptionInfo
 
-from attncalc.calculations import DERIVATIVES, TABLE, load
+from attncalc.calculations import DERIVATIVES, TABLE, beside, load
 from attncalc.cli import output
 from attncalc.common.errors import AttncalcError, OptionError, amount, both, flag, near, quoted, visible
 from attncalc.common.system import NamedTuple, docstring, is_file
@@ -240,8 +240,6 @@ class Words:
         name = self.command.rpartition(" ")[2]
         if name not in TABLE:
             return []
-        from attncalc.calculations import beside  # a door: it loads the whole family, once a call is wrong
-
         return beside(name, word.replace("-", "_"))[:3]
 
 

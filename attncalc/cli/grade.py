@@ -84,13 +84,12 @@ class Platform(NamedTuple):
     ] = None
     visibility: Annotated[
         str | None,
-        option(
+        one_of(
             "Platforms",
             "--visibility",
-            "WHEN",
+            VISIBILITIES,
             f"when Gradescope shows students what was found: {either(VISIBILITIES)} (visible)",
-            choices=VISIBILITIES,
-            check=one_of(VISIBILITIES),
+            "WHEN",
         ),
     ] = None
 
@@ -103,15 +102,7 @@ class Back(NamedTuple):
         option("Feedback", "--feedback", "DIR", "a page for each student there: what is wrong, the hint, the marks"),
     ] = None
     feedback_format: Annotated[
-        str | None,
-        option(
-            "Feedback",
-            "--feedback-format",
-            "|".join(FORMATS),
-            "what those pages are (html)",
-            choices=tuple(FORMATS),
-            check=one_of(tuple(FORMATS)),
-        ),
+        str | None, one_of("Feedback", "--feedback-format", FORMATS, "what those pages are (html)")
     ] = None
     into: Annotated[
         str | None,
@@ -138,10 +129,7 @@ def grade(
     printed: Printed,
     platform: Platform,
     tables: Annotated[Tables, FURTHER],
-    report: Annotated[
-        str | None,
-        option("Output", "-f --report", "FORMAT", either(REPORTS), choices=REPORTS, check=one_of(REPORTS)),
-    ] = None,
+    report: Annotated[str | None, one_of("Output", "-f --report", REPORTS, either(REPORTS), "FORMAT")] = None,
     output: Annotated[
         str | None,
         option(

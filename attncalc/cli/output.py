@@ -58,16 +58,11 @@ def write(content: str | bytes | Iterable[str]) -> None:
             sys.stdout.writelines([content] if isinstance(content, str) else content)
         sys.stdout.flush()
     except OSError as error:
-        _discard_output()
+        with suppress(OSError):  # what is still buffered goes nowhere, or would be tried once more at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise  # nobody reads on, which is nobody's fault
         raise AttncalcError(f"cannot write the result: {reason(error)}") from None
-
-
-def _discard_output() -> None:
-    """Let what is still buffered go nowhere, or the interpreter would try to write it once more as it ends."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(kind: str, text: str) -> None:
@@ -161,27 +156,24 @@ def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
     A symbolic link is refused, since what it points to was not named; so is a file that the call reads.
     """
     try:
-        _refuse_unwritable(path, inputs)
+        if is_device(path):
+            return
+        if path.is_symlink():
+            mend = f"name the file itself: {visible(os.path.realpath(path), 80)}"
+            raise unwritable(path, "it is a symbolic link", mend)
+        if path.is_dir():
+            raise unwritable(path, "it is a folder", f"name a file in it: {visible(str(path / 'result.json'), 80)}")
+        if not path.parent.is_dir():
+            raise unwritable(path, f"there is no folder {visible(str(path.parent), 80)}")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise unwritable(path, "it is read-only")
+        for source in inputs:
+            if path.exists() and Path(source).exists() and path.samefile(source):
+                raise unwritable(path, "the calculation reads it", "choose another name")
+        if path.exists() and _is_piped_in(path):
+            raise unwritable(path, "it is on standard input", "choose another name")
     except OSError as error:  # a name that is too long, a folder that must not be entered
         raise unwritable(path, reason(error)) from None
-
-
-def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
-    if is_device(path):
-        return
-    if path.is_symlink():
-        raise unwritable(path, "it is a symbolic link", f"name the file itself: {visible(os.path.realpath(path), 80)}")
-    if path.is_dir():
-        raise unwritable(path, "it is a folder", f"name a file in it: {visible(str(path / 'result.json'), 80)}")
-    if not path.parent.is_dir():
-        raise unwritable(path, f"there is no folder {visible(str(path.parent), 80)}")
-    if path.exists() and not os.access(path, os.W_OK):
-        raise unwritable(path, "it is read-only")
-    for source in inputs:
-        if path.exists() and Path(source).exists() and path.samefile(source):
-            raise unwritable(path, "the calculation reads it", "choose another name")
-    if path.exists() and _is_piped_in(path):
-        raise unwritable(path, "it is on standard input", "choose another name")
 
 
 def _is_piped_in(path: Path) -> bool:

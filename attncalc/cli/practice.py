@@ -38,6 +38,7 @@ from attncalc.record.verdicts import USUAL_POLICY, Policy
 from attncalc.render import View
 from attncalc.render.page import Block, Page, write
 from attncalc.render.printing import AS_IT_IS, Printing, printed
+from attncalc.solve.build import write as write_graph
 from attncalc.solve.problem import Problem
 
 NOT_SOLVED = 1
@@ -115,9 +116,7 @@ def practice(
     ] = None,
     print_decimal: Annotated[
         str | None,
-        option(
-            "Output", "--print-decimal", "MARK", "the decimal mark, of answers too: . or , (.)", check=one_of(DECIMALS)
-        ),
+        one_of("Output", "--print-decimal", DECIMALS, "the decimal mark, of answers too: . or , (.)", "MARK"),
     ] = None,
     color: Colour = "auto",
 ) -> int:
@@ -187,12 +186,6 @@ def _kept(path: Path | None) -> list[dict[str, Any]]:
     return found
 
 
-def _sizes_in(problem: Problem) -> dict[str, int]:
-    """The sizes of a problem's axes, for other numbers like it."""
-    every = [axis for axes in Key(problem).axes.values() for axis in axes]
-    return {part.name: part.size for axis in every for part in (axis.parts or (axis,))}
-
-
 def _practised(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The calculations for which problems are made."""
     return [(name, line) for name, line in rows if not load(name).exercise.refused]
@@ -212,7 +205,7 @@ def _session(
     own = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
     held = _held(words[0], drawing) if own else None
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
-    own_sizes = _sizes_in(held.problem) if held else sizes
+    own_sizes = write_graph(held.problem).bound.sizes if held else sizes  # for other numbers like its own
     kept = _kept(path)
     asks = words_of(asking.ask or ()), words_of(asking.show_steps or ())
     further: dict[str, object] = {

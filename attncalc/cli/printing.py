@@ -21,11 +21,11 @@ class Printed(NamedTuple):
     ] = None
     index_base: Annotated[
         str | None,
-        option("Print", "--index-base", "0|1", "from which number on rows and columns count (0)", check=one_of(BASES)),
+        one_of("Print", "--index-base", BASES, "from which number on rows and columns count (0)"),
     ] = None
     print_decimal: Annotated[
         str | None,
-        option("Print", "--print-decimal", "MARK", "the decimal mark of numbers: . or , (.)", check=one_of(DECIMALS)),
+        one_of("Print", "--print-decimal", DECIMALS, "the decimal mark of numbers: . or , (.)", "MARK"),
     ] = None
 
     @property

@@ -56,17 +56,7 @@ Seed = Annotated[
     option("Problem", "--seed", "N", "the same seed gives the same problem (any)", check=whole_to(MOST_SEED)),
 ]
 Sizes = Annotated[list[str] | None, option("Problem", "--size", "AXIS=N,…", "sizes of axes: n=3,d_k=4")]
-Level = Annotated[
-    str | None,
-    option(
-        "Problem",
-        "--level",
-        "|".join(LEVELS),
-        "how easy the numbers are (medium)",
-        choices=LEVELS,
-        check=one_of(LEVELS),
-    ),
-]
+Level = Annotated[str | None, one_of("Problem", "--level", LEVELS, "how easy the numbers are (medium)")]
 
 
 class Drawing(NamedTuple):
@@ -95,13 +85,8 @@ class Asking(NamedTuple):
     ] = None
     formulas: Annotated[
         str | None,
-        option(
-            "Worksheet",
-            "--formulas",
-            "|".join(FORMULAS),
-            "what is told of each step (full): what it is made of, or its formula",
-            choices=FORMULAS,
-            check=one_of(FORMULAS),
+        one_of(
+            "Worksheet", "--formulas", FORMULAS, "what is told of each step (full): what it is made of, or its formula"
         ),
     ] = None
     reasons: Annotated[
@@ -178,13 +163,12 @@ def quiz(
     ] = None,
     visibility: Annotated[
         str | None,
-        option(
+        one_of(
             "Output",
             "--visibility",
-            "WHEN",
+            VISIBILITIES,
             f"when Gradescope's autograder shows students what it found: {either(VISIBILITIES)} (visible)",
-            choices=VISIBILITIES,
-            check=one_of(VISIBILITIES),
+            "WHEN",
         ),
     ] = None,
     output: Annotated[

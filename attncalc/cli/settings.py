@@ -71,13 +71,14 @@ def switch(section: str, name: str, help: str) -> Any:
     return typer.Option(*name.split(), help=help, rich_help_panel=section)
 
 
-def one_of(choices: Sequence[str]) -> Callable[..., Any]:
-    """The check of one of a few words."""
+def one_of(section: str, name: str, choices: Iterable[str], help: str, takes: str = "") -> Any:
+    """An option that takes one of a few words."""
+    words = tuple(choices)
 
     def check(param: typer.CallbackParam, word: str | None) -> str | None:
-        return None if word is None else choice(param.opts[-1], word, choices)
+        return None if word is None else choice(param.opts[-1], word, words)
 
-    return check
+    return option(section, name, takes or "|".join(words), help, choices=words, check=check)
 
 
 def whole_to(most: int, least: int = 0) -> Callable[..., Any]:
@@ -122,7 +123,7 @@ Digits = Annotated[
 ]
 Colour = Annotated[
     str,
-    option("Output", "--color", "|".join(WHEN), "when to use colour (auto)", choices=WHEN, check=one_of(WHEN)),
+    one_of("Output", "--color", WHEN, "when to use colour (auto)"),
     FURTHER,
 ]
 Check = Annotated[
@@ -171,13 +172,11 @@ class Shown(NamedTuple):
     ] = None
     detail: Annotated[
         str | None,
-        option(
+        one_of(
             "Output",
             "--detail",
-            "|".join(DETAILS),
+            DETAILS,
             "which entries each step works out (normal): short vectors', also one of each matrix, or all",
-            choices=DETAILS,
-            check=one_of(DETAILS),
         ),
         FURTHER,
     ] = None
@@ -213,26 +212,23 @@ class Arithmetic(NamedTuple):
     ] = False
     dtype: Annotated[
         str | None,
-        option(
+        one_of(
             "Arithmetic",
             "--dtype",
-            "TYPE",
+            STORED,
             f"the floating-point type (float64), to which each value is rounded: {either(STORED[1:])}; with --check, "
             "that of the answer",
-            choices=STORED,
-            check=one_of(STORED),
+            "TYPE",
         ),
         FURTHER,
     ] = None
     accumulate: Annotated[
         str | None,
-        option(
+        one_of(
             "Arithmetic",
             "--accumulate",
-            "|".join(ACCUMULATED),
+            ACCUMULATED,
             f"in which type {either(NARROW)} add up products and sums ({ACCUMULATED[0]})",
-            choices=ACCUMULATED,
-            check=one_of(ACCUMULATED),
         ),
         FURTHER,
     ] = None
@@ -246,21 +242,19 @@ OF_RESULTS = (
 
 Stored = Annotated[
     str | None,
-    option(
+    one_of(
         "Checking",
         "--dtype",
-        "TYPE",
+        STORED,
         f"the type in which an answer was stored, if its numbers do not tell: {either(STORED)}",
-        choices=STORED,
-        check=one_of(STORED),
+        "TYPE",
     ),
 ]
 
 
 def hinting(section: str, usual: str) -> Any:
     """The option that says how much is told of a wrong answer."""
-    told = f"tell where it is wrong, also a question, or also the mistake ({usual})"
-    return option(section, "--hints", "|".join(HINTS), told, choices=HINTS, check=one_of(HINTS))
+    return one_of(section, "--hints", HINTS, f"tell where it is wrong, also a question, or also the mistake ({usual})")
 
 
 class Marking(NamedTuple):
@@ -318,14 +312,7 @@ class Tables(NamedTuple):
 
     heads_layout: Annotated[
         str | None,
-        option(
-            "Reading",
-            "--heads-layout",
-            "|".join(LAYOUTS),
-            "how heads and tokens lie in q, k, v and answers (bhnd, hnd)",
-            choices=LAYOUTS,
-            check=one_of(LAYOUTS),
-        ),
+        one_of("Reading", "--heads-layout", LAYOUTS, "how heads and tokens lie in q, k, v and answers (bhnd, hnd)"),
     ] = None
 
     def asked(self) -> dict[str, Any]:

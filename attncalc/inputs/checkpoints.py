@@ -19,9 +19,9 @@ from attncalc.common.system import NamedTuple, exists, is_folder, samples_folder
 from attncalc.evaluate.large.memory import must_fit
 from attncalc.inputs.checkpoint_configs import CONFIG, STACKS, check_bias, count, counted, options_of, table_of
 from attncalc.inputs.checkpoint_tensors import check_sizes, shape_of_part, stored_operands
-from attncalc.inputs.json_files import parse_json, plain
+from attncalc.inputs.json_files import plain
 from attncalc.inputs.reading import Reading
-from attncalc.inputs.resolve import SHARDED, Found, checkpoint_in, decode, opened, read_file
+from attncalc.inputs.resolve import SHARDED, Found, checkpoint_in, opened, read_json
 from attncalc.inputs.stored_arrays import ArrayFile, narrow_type
 from attncalc.record.trace import Given
 
@@ -175,7 +175,7 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
         if pickles:
             hint = f"{pickles[0]} is a pickle, which is never opened: save_pretrained(…, safe_serialization=True)"
         raise InputError(f"{said} has no model.safetensors, nor model{SHARDED}", hint=hint)
-    config = plain(parse_json(decode(read_file(at, MOST_CONFIG), shown(at)), shown(at)), shown(at))
+    config = read_json(at, MOST_CONFIG)
     if not isinstance(config, dict):
         raise InputError(f"{shown(at)} is not an object")
     name, table = table_of(config, shown(at))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from attncalc.inputs.given import (
     read_literal,
     read_tokens,
 )
-from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines
+from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines, plain
 from attncalc.inputs.reading import (
     STDIN,
     TORCH_HINT,
@@ -227,6 +227,12 @@ def read_file(path: str, most: int = MAX_TEXT) -> bytes:
     """The bytes of a regular file that has no more than `most`."""
     with open_regular(path) as file:
         return read_all(file, shown(path), most)
+
+
+def read_json(path: str, most: int = MAX_TEXT) -> Any:
+    """The value of a JSON file that is no operand, its numbers as Python has them."""
+    source = shown(path)
+    return plain(parse_json(decode(read_file(path, most), source), source), source)
 
 
 def mapped(path: str, most: int | None) -> mmap | bytes:

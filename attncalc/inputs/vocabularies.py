@@ -6,8 +6,7 @@ from pathlib import Path
 
 from attncalc.common.errors import InputError, OptionError, visible
 from attncalc.common.system import exists, shown
-from attncalc.inputs.json_files import parse_json, plain
-from attncalc.inputs.resolve import decode, read_file
+from attncalc.inputs.resolve import read_json
 
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
@@ -19,7 +18,7 @@ def words_of(path: str, size: int) -> tuple[str, ...]:
     at = str(Path(path, TOKENIZER))
     if not exists(at):
         return ()
-    tree = plain(parse_json(decode(read_file(at, MOST_WORDS), shown(at)), shown(at)), shown(at))
+    tree = read_json(at, MOST_WORDS)
     model = tree.get("model") if isinstance(tree, dict) else None
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
     if isinstance(vocabulary, list):  # pieces with their scores, in the order of their ids
@@ -38,8 +37,7 @@ def words_of(path: str, size: int) -> tuple[str, ...]:
 
 def classes_of(path: str, size: int) -> tuple[str, ...]:
     """The names of a checkpoint's classes; () where it has none but numbers."""
-    at = str(Path(path, CONFIG))
-    tree = plain(parse_json(decode(read_file(at, MOST_WORDS), shown(at)), shown(at)), shown(at))
+    tree = read_json(str(Path(path, CONFIG)), MOST_WORDS)
     named = tree.get("id2label") if isinstance(tree, dict) else None
     words = [named.get(str(i)) for i in range(size)] if isinstance(named, dict) else []
     told = all(isinstance(word, str) for word in words) and words != [f"LABEL_{i}" for i in range(size)]

@@ -203,6 +203,14 @@ _WHAT = {
 }
 
 
+_OF_TWO: dict[str, tuple[Callable[..., Node], Callable[..., float]]] = {
+    "+": (Node.__add__, float.__add__),
+    "-": (Node.__sub__, float.__sub__),
+    "*": (Node.__mul__, float.__mul__),
+    "/": (Node.__truediv__, float.__truediv__),
+}
+
+
 class Part(NamedTuple):
     """A part of the formula; one without variables has a value."""
 
@@ -254,22 +262,14 @@ class Parser:
         if sign and sign.text == "-":
             part = self.worked(sign, Node.__neg__, float.__neg__, part)
         while sign := self.take("+", "-"):
-            other = self.product()
-            if sign.text == "+":
-                part = self.worked(sign, Node.__add__, float.__add__, part, other)
-            else:
-                part = self.worked(sign, Node.__sub__, float.__sub__, part, other)
+            part = self.worked(sign, *_OF_TWO[sign.text], part, self.product())
         return part
 
     def product(self) -> Part:
         """Factors multiplied and divided, from left to right."""
         part = self.signed()
         while sign := self.take("*", "/"):
-            other = self.signed()
-            if sign.text == "*":
-                part = self.worked(sign, Node.__mul__, float.__mul__, part, other)
-            else:
-                part = self.worked(sign, Node.__truediv__, float.__truediv__, part, other)
+            part = self.worked(sign, *_OF_TWO[sign.text], part, self.signed())
         return part
 
     def signed(self) -> Part:

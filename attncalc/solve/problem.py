@@ -104,6 +104,12 @@ class Bound(NamedTuple):
     dropped: frozenset[str]  # the axes that a vector lacks that was given where rows were declared
     broadcast: Mapping[str, Axes]  # operand → its axes as they were given, where some of them are of size 1
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The size of every axis, of one that is made of parts those of the parts."""
+        every = [axis for axes in self.axes.values() for axis in axes]
+        return {part.name: part.size for axis in every for part in (axis.parts or (axis,))}
+
 
 def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
     """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""

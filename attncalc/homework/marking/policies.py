@@ -10,8 +10,7 @@ from typing import Any
 from attncalc.common.errors import InputError, OptionError, near, quoted
 from attncalc.common.system import shown
 from attncalc.inputs.given import spoken
-from attncalc.inputs.json_files import parse_json, plain
-from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
+from attncalc.inputs.resolve import MAX_TEXT, decode, read_file, read_json
 from attncalc.record.verdicts import Policy
 
 KEYS = ("marks", "cells", "follow", "points", "tolerance", "attempts", "hint_cost")
@@ -21,14 +20,13 @@ TOLERANCE = ("rtol", "atol")
 def toml(path: str) -> dict[str, Any]:
     """What a TOML file holds, or a JSON file with the same keys."""
     said = shown(path)
-    text = decode(read_file(path, MAX_TEXT), said)
     if Path(path).suffix.lower() == ".json":
-        tree = plain(parse_json(text, said), said)
+        tree = read_json(path)
         if not isinstance(tree, dict):
             raise InputError(f"{said} is {spoken(tree)}, not an object")
         return tree
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(decode(read_file(path, MAX_TEXT), said))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{said} is no TOML: {error}") from None
 

@@ -15,8 +15,7 @@ from attncalc.homework.diagnosis.slips import listed
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.policies import policy_of
 from attncalc.homework.marking.whole_class import Carried, Graded
-from attncalc.inputs.json_files import parse_json, plain
-from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
+from attncalc.inputs.resolve import read_json
 from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import (
     SOUND,
@@ -48,8 +47,7 @@ class Change(NamedTuple):
 
 def read_report(path: str) -> Report:
     """The class that a report in JSON tells of."""
-    source = shown(path)
-    tree = plain(parse_json(decode(read_file(path, MAX_TEXT), source), source), source)
+    source, tree = shown(path), read_json(path)
     if not isinstance(tree, dict) or not isinstance(tree.get("students"), list):
         hint = "grade KEY SHEETS -o report.json writes one"
         raise InputError(f"{source} is no report on a class", hint=hint)

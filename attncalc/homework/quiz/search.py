@@ -135,8 +135,8 @@ class Sized(NamedTuple):
 def resized(problem: Problem, sizes: Mapping[str, int]) -> Sized:
     """The sizes of axes as they are asked for, those that an option gives among the options."""
     name, given_by = problem.calculation.name, problem.calculation.sizes
-    axes = write(problem).bound.axes
-    known = [part.name for found in axes.values() for axis in found for part in (axis.parts or (axis,))]
+    bound = write(problem).bound
+    axes, known = bound.axes, bound.sizes
     options, chosen = dict(problem.options), dict(problem.calculation.exercise.sizes)
     for size, value in sizes.items():
         option = problem.calculation.option(given_by.get(size, size))

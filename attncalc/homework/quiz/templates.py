@@ -80,13 +80,7 @@ def _formed(sample: Problem, whole: Problem, wanted: Wanted) -> dict[str, Given]
             raise OptionError(
                 f"{calculation.name} has no operand {quoted(name)}", hint=near(name, names) or f"it has {both(names)}"
             )
-    sizes = {
-        part.name: part.size
-        for own in write(sample).bound.axes.values()
-        for axis in own
-        for part in (axis.parts or (axis,))
-    }
-    sizes |= calculation.exercise.sizes
+    sizes = {**write(sample).bound.sizes, **calculation.exercise.sizes}
     sizes |= {axis: whole.options[name] for axis, name in calculation.sizes.items() if whole.options.get(name)}
     for name, given in wanted.inputs.items():
         operand = calculation.operand(name)

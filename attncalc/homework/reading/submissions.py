@@ -13,9 +13,8 @@ from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_fold
 from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
 from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, class_list
 from attncalc.homework.reading.sheets import StepNames
-from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import Reading
-from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
+from attncalc.inputs.resolve import read_json
 from attncalc.record.trace import NOTHING
 
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
@@ -85,8 +84,7 @@ def submitter(word: str) -> list[str]:
         raise InputError("the student has no name")
     if not word.startswith("@"):
         return [visible(word.strip(), LONGEST_NAME)]
-    source = shown(word[1:])
-    tree = plain(parse_json(decode(read_file(word[1:], MAX_TEXT), source), source), source)
+    source, tree = shown(word[1:]), read_json(word[1:])
     users = tree.get("users") if isinstance(tree, dict) else None
     rows = [user for user in users if isinstance(user, dict)] if isinstance(users, list) else []
     found = [user.get(key) for user in rows for key in ("name", "email")]

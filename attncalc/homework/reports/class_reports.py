@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,7 +16,7 @@ from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.audit import audit, document
 from attncalc.homework.reports.items import analysis, items, made, step_names, variants
-from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
+from attncalc.homework.reports.marked_sheets import as_csv, blame, summary, verdicts
 from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, Marked, MarkedStep, Policy
 from attncalc.render import PAGES, View
@@ -190,10 +188,8 @@ def _student(one: Graded) -> dict[str, Any]:
 
 def _csv(graded: Sequence[Graded]) -> str:
     steps = step_names(graded)
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     remarked = any(one.carried for one in graded)
-    writer.writerow([*REPORT, *steps, *(["remark"] if remarked else [])])
+    rows = [[*REPORT, *steps, *(["remark"] if remarked else [])]]
     for one in graded:
         marked = one.marked
         found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
@@ -204,8 +200,8 @@ def _csv(graded: Sequence[Graded]) -> str:
             marks = [shortest(marked.score), shortest(marked.out_of)]
             row += [*marks, marked.first_wrong or "", " ".join(marked.mistakes), ""]
         row += [*(found.get(name, "") for name in steps), *([str(one.carried or "")] if remarked else [])]
-        writer.writerow([harmless(cell) for cell in row])
-    return text.getvalue()
+        rows.append([harmless(cell) for cell in row])
+    return as_csv(rows)
 
 
 def _outcome(step: MarkedStep) -> str:

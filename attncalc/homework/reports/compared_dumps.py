@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from io import StringIO
+from collections.abc import Sequence
 
 from attncalc.common.errors import amount, visible
 from attncalc.homework.dumps import SOUND, Compared, Comparison
+from attncalc.homework.reports.marked_sheets import as_csv
 from attncalc.record.numbers import shortest
 from attncalc.render import View, pages_and
 from attncalc.render.csv_ import harmless
@@ -116,10 +116,8 @@ def _finite(value: float | None) -> float | None:
 
 
 def _csv(found: Comparison) -> str:
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[str]] = [COLUMNS]
     for one in found.arrays:
         numbers = ("" if v is None else shortest(v) for v in (one.max_error, one.relative, one.cosine, one.share))
-        writer.writerow([harmless(one.name), one.verdict, *numbers, _place(one), harmless(one.finding)])
-    return text.getvalue()
+        rows.append([harmless(one.name), one.verdict, *numbers, _place(one), harmless(one.finding)])
+    return as_csv(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from math import prod
 
@@ -174,8 +174,11 @@ def _row(step: MarkedStep) -> tuple[str, ...]:
 
 
 def _csv(marked: Marked) -> str:
+    return as_csv([COLUMNS, *([visible(cell) for cell in _row(step)] for step in marked.steps)])
+
+
+def as_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as the lines of a CSV file."""
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([visible(cell) for cell in _row(step)] for step in marked.steps)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -87,7 +87,7 @@ def because_of_factors(node: Node, source: int) -> str:
 
 def row(kernel: Any, text: Any, latex: Any, cell: Any, **more: Any) -> Op:
     """The row of a primitive that works entry by entry."""
-    return Op(kernel, _all, text, latex, cell, elementwise=True, **more)
+    return Op(kernel, lambda args, *sources: together(*sources), text, latex, cell, elementwise=True, **more)
 
 
 def function(kernel: Any, name: str, latex: str, vjp: Any, because: str, **more: Any) -> Op:
@@ -101,10 +101,6 @@ def _given_axes(args: dict[str, Any]) -> Any:
 
 def _given_value(node: Node, dtype: np.dtype[Any]) -> Array:
     raise AssertionError("the value of an operand is given to evaluate")
-
-
-def _numbers(node: Node, dtype: np.dtype[Any]) -> Array:
-    return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
 
 
 def _identity(node: Node, dtype: np.dtype[Any]) -> Array:
@@ -143,10 +139,6 @@ def _literal(node: Node, at: At, look: Look) -> Cell:
     return Literal(repr(value) if digits else value)  # a number of the formula keeps all its digits: 0.044715
 
 
-def _is_diagonal(node: Node, at: At, look: Look) -> Cell:
-    return Literal(int(all(at[name] == at[name.removesuffix("'")] for name in node.names)))
-
-
 def _leaf(kernel: Any, cell: Any, text: Any = "{a[symbol]}", latex: Any = "") -> Op:
     return Op(kernel, _given_axes, text, latex or text, cell, flops=0)
 
@@ -154,8 +146,15 @@ def _leaf(kernel: Any, cell: Any, text: Any = "{a[symbol]}", latex: Any = "") ->
 OPS |= {
     "input": _leaf(_given_value, moved),
     "constant": _leaf(lambda node, dtype: number(node.args["value"], dtype), _literal, _number_text, _number_latex),
-    "constants": _leaf(_numbers, lambda node, at, look: Literal(node.args["values"][at[node.names[0]]])),
-    "identity": _leaf(_identity, _is_diagonal, latex=r"\delta"),
+    "constants": _leaf(
+        lambda node, dtype: np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype),
+        lambda node, at, look: Literal(node.args["values"][at[node.names[0]]]),
+    ),
+    "identity": _leaf(
+        _identity,
+        lambda node, at, look: Literal(int(all(at[name] == at[name.removesuffix("'")] for name in node.names))),
+        latex=r"\delta",
+    ),
     "size": _leaf(
         lambda node, dtype: number(node.args["axis"].size, dtype),
         lambda node, at, look: Literal(node.args["axis"].size),
@@ -179,10 +178,6 @@ OPS |= {
 }
 
 
-def _all(args: dict[str, Any], *sources: Axes) -> Axes:
-    return together(*sources)
-
-
 def _sign(sign: Callable[[Any, Any], Any]) -> Callable[[Node], Callable[[Any, Any], Any] | None]:
     """Python's own sign for two terms: NumPy has given it the kernel's meaning."""
     return lambda node: sign if len(node.sources) == 2 else None
@@ -202,14 +197,6 @@ def entry_by_entry(node: Node) -> str:
     return "⊙" if node.sources[0].axes and node.sources[1].axes else "·"
 
 
-def _add_text(node: Node, *terms: str) -> str:
-    return _summed(terms, "…")
-
-
-def _add_latex(node: Node, *terms: str) -> str:
-    return _summed(terms, r"\ldots")
-
-
 def _summed(terms: Sequence[str], gap: str) -> str:
     return " + ".join(terms if len(terms) <= 6 else (*terms[:3], gap, terms[-1]))
 
@@ -217,8 +204,8 @@ def _summed(terms: Sequence[str], gap: str) -> str:
 OPS |= {
     "add": row(
         _add,
-        _add_text,
-        _add_latex,
+        lambda node, *terms: _summed(terms, "…"),
+        lambda node, *terms: _summed(terms, r"\ldots"),
         entrywise("+"),
         binds=3,
         takes=(3, 2.5),
@@ -326,14 +313,10 @@ def is_square(node: Node) -> bool:
     return exponent.op == "constant" and bool(exponent.args["value"] == 2)
 
 
-def _power_text(node: Node, base: str, exponent: str) -> str:
-    return base + "²" if is_square(node) else f"{base}^{exponent}"
-
-
 OPS |= {
     "pow": row(
         kernels.power,
-        _power_text,
+        lambda node, base, exponent: base + "²" if is_square(node) else f"{base}^{exponent}",
         "{0}^{{{1}}}",
         entrywise("^"),
         binds=1,
@@ -409,12 +392,17 @@ def _random_normal(node: Node, dtype: np.dtype[Any]) -> Array:
     return generator.standard_normal(node.shape).astype(dtype)
 
 
-def _cell(node: Node, at: At, look: Look) -> Literal:
-    return Literal(float(_random_normal(node, np.dtype(float))[tuple(at[name] for name in node.names)]))
-
-
 OPS |= {
-    "random_normal": Op(_random_normal, lambda args: args["like"], "N(0, 1)", r"\mathcal{{N}}(0, 1)", _cell, flops=0),
+    "random_normal": Op(
+        _random_normal,
+        lambda args: args["like"],
+        "N(0, 1)",
+        r"\mathcal{{N}}(0, 1)",
+        lambda node, at, look: Literal(
+            float(_random_normal(node, np.dtype(float))[tuple(at[name] for name in node.names)])
+        ),
+        flops=0,
+    ),
 }
 
 

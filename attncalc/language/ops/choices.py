@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,14 +82,6 @@ def _where_cell(node: Node, at: At, look: Look) -> Any:
     return Literal("masked") if _masks(node) else pick(node, 2, at)
 
 
-def _where_text(node: Node, keep: str, x: str, otherwise: str) -> str:
-    return f"{x} where {keep}, else {otherwise}"
-
-
-def _where_latex(node: Node, keep: str, x: str, otherwise: str) -> str:
-    return rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}"
-
-
 def _about_choice(node: Node) -> str:
     if not _masks(node):
         return ""
@@ -97,10 +90,6 @@ def _about_choice(node: Node) -> str:
         "would still contribute e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ works "
         "too, except that a fully masked row would still get weights, and that float16 only reaches 65,504."
     )
-
-
-def _where(keep: Array, x: Array, otherwise: Array) -> Array:
-    return np.where(keep.astype(bool), x, otherwise)
 
 
 def _compared(numeric: Any, name: str) -> Any:
@@ -125,15 +114,26 @@ def _to_whole(kernel: Any, name: str) -> Op:
     return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT)
 
 
-def _exponent(x: Array) -> Array:
-    return np.where(x == 0, -np.inf, np.frexp(x)[1] - 1).astype(x.dtype)  # log2 rounds 8·(1 − ε) up to 3
+def _one_of_two(numeric: Any, name: str, which: str, first: Callable[[Node, Node], Node]) -> Op:
+    """The row of the larger or the smaller of two entries; `first` says where that is the first one."""
+    return row(
+        either(numeric, name),
+        f"{name[:3]}({{0}}, {{1}})",
+        rf"\{name[:3]}({{0}}, {{1}})",
+        entrywise(name[:3]),
+        vjp=lambda g, y, node, a, b: [keep_where(first(a, b), g, 0), keep_where(first(a, b), 0, g)],
+        because=f"only the {which} one gets the gradient (the first, if they are equal)",
+        doubled=name,
+        rounds=False,
+    )
 
 
 OPS |= {
     "round": _to_whole(either(np.rint, "nearest_whole"), "round"),
     "floor": _to_whole(either(np.floor, "floor"), "floor"),
     "exponent": row(
-        either(_exponent, "exponent"),
+        # log2 rounds 8·(1 − ε) up to 3
+        either(lambda x: np.where(x == 0, -np.inf, np.frexp(x)[1] - 1).astype(x.dtype), "exponent"),
         "floor(log₂({0}))",
         r"\operatorname{{floor}}(\log_{{2}}({0}))",
         lambda node, at, look: Form("floor", (Form("log₂", (pick(node, 0, at),)),)),
@@ -158,30 +158,12 @@ OPS |= {
         lambda g, y, node, a: [None],
         "a sign is flat wherever it does not jump: its slope is 0",
     ),
-    "maximum": row(
-        either(np.maximum, "maximum"),
-        "max({0}, {1})",
-        r"\max({0}, {1})",
-        entrywise("max"),
-        vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
-        because="only the larger one gets the gradient (the first, if they are equal)",
-        doubled="maximum",
-        rounds=False,
-    ),
-    "minimum": row(
-        either(np.minimum, "minimum"),
-        "min({0}, {1})",
-        r"\min({0}, {1})",
-        entrywise("min"),
-        vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
-        because="only the smaller one gets the gradient (the first, if they are equal)",
-        doubled="minimum",
-        rounds=False,
-    ),
+    "maximum": _one_of_two(np.maximum, "maximum", "larger", lambda a, b: b <= a),
+    "minimum": _one_of_two(np.minimum, "minimum", "smaller", lambda a, b: a <= b),
     "where": row(
-        _where,
-        _where_text,
-        _where_latex,
+        lambda keep, x, otherwise: np.where(keep.astype(bool), x, otherwise),
+        lambda node, keep, x, otherwise: f"{x} where {keep}, else {otherwise}",
+        lambda node, keep, x, otherwise: rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}",
         _where_cell,
         binds=4,
         takes=(4, 3, 3),
@@ -229,14 +211,6 @@ def ranking(scores: Node, top: int, *left_out: Node) -> Node:
 def held_or_0(x: Node) -> Node:
     """x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout."""
     return Node("held_or_0", x)
-
-
-def _held_or_0(x: Array) -> Array:
-    return np.asarray(np.where(x == -np.inf, kernels.zeros(x.shape, x), x))
-
-
-def _held_or_0_cell(node: Node, at: At, look: Look) -> Cell:
-    return Literal(0) if look(0, at) == -np.inf else moved(node, at, look)
 
 
 def _peak(node: Node, x: Array) -> Array:
@@ -325,10 +299,10 @@ OPS |= {
         **named("largest", r"\operatorname{largest}"),
     ),
     "held_or_0": elementwise(
-        _held_or_0,
+        lambda x: np.asarray(np.where(x == -np.inf, kernels.zeros(x.shape, x), x)),
         "{0}",
         "{0}",
-        _held_or_0_cell,
+        lambda node, at, look: Literal(0) if look(0, at) == -np.inf else moved(node, at, look),
         vjp=lambda g, y, node, x: [None],
         because="it is held constant: the result does not depend on it",
         flops=0,

@@ -123,10 +123,6 @@ def _elu_cell(node: Node, at: At, look: Look) -> Any:
     return Form("×", (pick(node, 1, at), Form("−", (Form("exp", (x,)), Literal(1)))))
 
 
-def _sigmoid_cell(node: Node, at: At, look: Look) -> Form:
-    return Form("/", (Literal(1), Form("+", (Literal(1), Form("exp", (Form("neg", (pick(node, 0, at),)),))))))
-
-
 def _bell(x: Node) -> Node:
     """The slope of erf: 2/√π·exp(−x²)."""
     return 2 / sqrt(pi()) * exp(-(x**2))
@@ -155,7 +151,9 @@ OPS |= {
         _sigmoid,
         "σ({0})",
         r"\sigma({0})",
-        _sigmoid_cell,
+        lambda node, at, look: Form(
+            "/", (Literal(1), Form("+", (Literal(1), Form("exp", (Form("neg", (pick(node, 0, at),)),)))))
+        ),
         vjp=lambda g, y, node, x: [g * (y * (1 - y))],
         because="the slope of σ is σ·(1 − σ)",
         about="σ(x) = 1/(1 + e^−x) is ½ at 0, 0.7311 at 1 and 0.9933 at 5; σ(−x) = 1 − σ(x).",

@@ -48,10 +48,6 @@ def _stacked(args: dict[str, Any], *rows: Axes) -> Axes:
     return unique((*rows[0][:-1], Axis(args["over"], len(rows)), rows[0][-1]))
 
 
-def _stack_cell(node: Node, at: At, look: Look) -> Cell:
-    return pick(node, at[node.args["over"]], at)
-
-
 def _looked_up(args: dict[str, Any], table: Axes, numbers: Axes) -> Axes:
     """The table's axes with the numbers' own in place of the one that they point into; shared ones only accompany."""
     over = find(table, args["over"])
@@ -215,7 +211,7 @@ OPS |= {
         _stacked,
         side_by_side,
         side_by_side_latex,
-        _stack_cell,
+        lambda node, at, look: pick(node, at[node.args["over"]], at),
         vjp=lambda g, y, node, *rows: [take(g, node.args["over"], i) for i in range(len(rows))],
         because="each row gets its own row of the gradient",
         mixes=lambda node: (node.args["over"],),
@@ -352,10 +348,6 @@ def _one_hot(node: Node, places: Array) -> Array:
     return np.where(hits, zero + 1, zero)
 
 
-def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
-    return Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]]))
-
-
 _COUNTED = "counts are whole numbers, so they have no slope"
 OPS |= {
     "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED, flops=0, view=True),
@@ -386,7 +378,7 @@ OPS |= {
         lambda args, places: unique((*places, args["axis"])),
         "onehot({0})",
         r"\operatorname{{onehot}}({0})",
-        _one_hot_cell,
+        lambda node, at, look: Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]])),
         no_gradient="it is a choice",
         flops=0,
     ),

@@ -53,11 +53,6 @@ def _merge_axes(args: dict[str, Any], x: Axes) -> Axes:
     return (*x[:-3], x[-2], composite(x[-3], x[-1]))
 
 
-def _merge(node: Node, x: Array) -> Array:
-    moved_back = np.moveaxis(x, -3, -2)
-    return moved_back.reshape(*moved_back.shape[:-2], -1)
-
-
 def _merge_cell(node: Node, at: At, look: Look) -> Cell:
     whole = node.axes[-1]
     heads, width = whole.parts
@@ -115,7 +110,7 @@ OPS |= {
         **_words("{0} split into heads", r"\operatorname{{split}}({0})"),
     ),
     "merge": Op(
-        _merge,
+        lambda node, x: np.moveaxis(x, -3, -2).reshape(*x.shape[:-3], x.shape[-2], -1),
         _merge_axes,
         cell=_merge_cell,
         vjp=lambda g, y, node, x: [split(g)],
@@ -231,11 +226,6 @@ def _read(args: dict[str, Any], x: Axes) -> Axes:
     return to
 
 
-def _reread(node: Node, x: Array) -> Array:
-    front = x.shape[: x.ndim - len(node.sources[0].axes)]
-    return x.reshape((*front, *node.shape))
-
-
 def _cell(node: Node, at: At, look: Look) -> Pick:
     source = node.sources[0].axes
     place = np.ravel_multi_index([at[axis.name] for axis in node.axes], [axis.size for axis in node.axes])
@@ -243,20 +233,15 @@ def _cell(node: Node, at: At, look: Look) -> Pick:
     return Pick(0, {axis.name: int(i) for axis, i in zip(source, found, strict=True)})
 
 
-def _vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
-    front = tuple(axis for axis in g.axes if axis not in node.axes)
-    return [reread(g, front + x.axes)]
-
-
 OPS["reread"] = Op(
-    _reread,
+    lambda node, x: x.reshape((*x.shape[: x.ndim - len(node.sources[0].axes)], *node.shape)),
     _read,
     "{0} reread",
     r"\operatorname{{reread}}({0})",
     _cell,
     takes=(3,),
     binds=4,
-    vjp=_vjp,
+    vjp=lambda g, y, node, x: [reread(g, tuple(axis for axis in g.axes if axis not in node.axes) + x.axes)],
     because="the gradient is read back in the same order",
     mixes=lambda node: node.sources[0].names,
     flops=0,

@@ -170,15 +170,6 @@ def _joined_cell(node: Node, at: At, look: Look) -> Cell:
     return Pick(0, {w.name: at[w.name], t.name: parts[place][0] if place < len(ids) else t.size - 1})
 
 
-def _joined_text(node: Node, words: str, pairs: str) -> str:
-    return f"{'join' if node.args['by_rank'] else 'leftmost'}({words}, {pairs}, {node.args['new']})"
-
-
-def _joined_latex(node: Node, words: str, pairs: str) -> str:
-    how = "join" if node.args["by_rank"] else "leftmost"
-    return rf"\operatorname{{{how}}}({words}, {pairs}, {node.args['new']})"
-
-
 OPS |= {
     "pair_counts": Op(
         lambda node, *values: _each(node, _pair_counts, *values),
@@ -208,8 +199,12 @@ OPS |= {
     "joined": Op(
         lambda node, *values: _each(node, _joined, *values),
         _joined_axes,
-        _joined_text,
-        _joined_latex,
+        lambda node, words, pairs: (
+            f"{'join' if node.args['by_rank'] else 'leftmost'}({words}, {pairs}, {node.args['new']})"
+        ),
+        lambda node, words, pairs: (
+            rf"\operatorname{{{'join' if node.args['by_rank'] else 'leftmost'}}}({words}, {pairs}, {node.args['new']})"
+        ),
         _joined_cell,
         no_gradient=WHY_NO_GRADIENT,
         about="join(words, pair, id) goes through each word from left to right; where the pair stands, it writes id in "

@@ -52,11 +52,6 @@ def _slice_latex(node: Node, x: str) -> str:
     return f"{{{x}}}_{{{latex_axis(node.args['over'])}={where}}}"
 
 
-def _slice_cell(node: Node, at: At, look: Look) -> Cell:
-    over = node.args["over"]
-    return Pick(0, {**at, over: at[over] + node.args["start"]})
-
-
 def _slice_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
     over, start, stop = node.args["over"], node.args["start"], node.args["stop"]
     parts = [zeros(g, over, 0, start), g, zeros(g, over, stop, find(x.axes, over).size)]
@@ -132,25 +127,13 @@ def _listed(args: dict[str, Any], *parts: Axes) -> Axes:
     return unique((*parts[0], Axis(args["over"], len(parts))))
 
 
-def _vector(*numbers: Any) -> Array:
-    return np.array(numbers)
-
-
-def _list_vjp(g: Node, y: Node, node: Node, *parts: Node) -> list[Node]:
-    return [Node("take", g, over=node.args["over"], at=i) for i in range(len(parts))]
-
-
-def _list_cell(node: Node, at: At, look: Look) -> Cell:
-    return Pick(at[node.args["over"]], {name: i for name, i in at.items() if name != node.args["over"]})
-
-
 OPS |= {
     "slice": Op(
         _slice,
         _sliced,
         _slice_text,
         _slice_latex,
-        _slice_cell,
+        lambda node, at, look: Pick(0, {**at, node.args["over"]: at[node.args["over"]] + node.args["start"]}),
         takes=(0,),
         vjp=_slice_vjp,
         because="only the places that were taken get the gradient",
@@ -179,9 +162,11 @@ OPS |= {
         _listed,
         side_by_side,
         side_by_side_latex,
-        _list_cell,
-        quick=lambda node: None if any(source.axes for source in node.sources) else _vector,
-        vjp=_list_vjp,
+        lambda node, at, look: Pick(
+            at[node.args["over"]], {name: i for name, i in at.items() if name != node.args["over"]}
+        ),
+        quick=lambda node: None if any(source.axes for source in node.sources) else lambda *numbers: np.array(numbers),
+        vjp=lambda g, y, node, *parts: [Node("take", g, over=node.args["over"], at=i) for i in range(len(parts))],
         because="each part gets its own place of the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
@@ -199,15 +184,6 @@ def _halved(args: dict[str, Any], x: Axes) -> Axes:
     if not x or x[-1].size % 2:
         raise ShapeError(f"pairs need an even number of entries, but {x[-1].name if x else 'a number'} has none such")
     return (*x[:-1], Axis(args["pair"], x[-1].size // 2))
-
-
-def _every_other_text(node: Node, x: str) -> str:
-    return f"{x}[{node.sources[0].names[-1]}={node.args['first']}, {node.args['first'] + 2}, …]"
-
-
-def _every_other_latex(node: Node, x: str) -> str:
-    first = node.args["first"]
-    return rf"{{{x}}}_{{{node.sources[0].names[-1]}={first}, {first + 2}, \ldots}}"
 
 
 def _every_other_cell(node: Node, at: At, look: Look) -> Cell:
@@ -239,10 +215,6 @@ def _interleave_cell(node: Node, at: At, look: Look) -> Cell:
     return Pick(which, {axis.name: at[axis.name] for axis in front} | {node.sources[0].names[-1]: pair})
 
 
-def _interleave_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> list[Node]:
-    return [every_other(g, first, a.names[-1]) for first in (0, 1)]
-
-
 def _rotated(args: dict[str, Any], x: Axes, cosines: Axes, sines: Axes) -> Axes:
     if cosines != sines or not x or not cosines or x[-1].size != 2 * cosines[-1].size:
         raise ShapeError("every pair of entries is turned by an angle of its own, so there are half as many angles")
@@ -257,14 +229,6 @@ def _members(layout: str, size: int) -> tuple[slice, slice]:
     if layout == HALF:
         return slice(None, size // 2), slice(size // 2, None)
     return slice(0, None, 2), slice(1, None, 2)
-
-
-def _rotate(node: Node, x: Array, cosines: Array, sines: Array) -> Array:
-    return _turned(node, x, cosines, sines, np.subtract)
-
-
-def _rotate_terms(node: Node, x: Array, cosines: Array, sines: Array) -> Array:
-    return _turned(node, x, cosines, sines, np.add)
 
 
 def _turned(node: Node, x: Array, cosines: Array, sines: Array, less: Any) -> Array:
@@ -284,11 +248,6 @@ def _pair_of(node: Node, place: int) -> tuple[int, int]:
         member, pair = divmod(place, node.axes[-1].size // 2)
         return pair, member
     return divmod(place, 2)
-
-
-def _rotate_text(node: Node, x: str, cosines: str, sines: str) -> str:
-    halves = "; halves" if node.args["layout"] == HALF else ""
-    return f"rotate({x}; {cosines}, {sines}{halves})"
 
 
 def _rotate_latex(node: Node, x: str, cosines: str, sines: str) -> str:
@@ -327,8 +286,10 @@ OPS |= {
     "every_other": Op(
         lambda node, x: x[..., node.args["first"] :: 2],
         _halved,
-        _every_other_text,
-        _every_other_latex,
+        lambda node, x: f"{x}[{node.sources[0].names[-1]}={node.args['first']}, {node.args['first'] + 2}, …]",
+        lambda node, x: (
+            rf"{{{x}}}_{{{node.sources[0].names[-1]}={node.args['first']}, {node.args['first'] + 2}, \ldots}}"
+        ),
         _every_other_cell,
         takes=(0,),
         vjp=_every_other_vjp,
@@ -346,16 +307,18 @@ OPS |= {
         _interleave_cell,
         binds=4,
         takes=(3, 3),
-        vjp=_interleave_vjp,
+        vjp=lambda g, y, node, a, b: [every_other(g, first, a.names[-1]) for first in (0, 1)],
         because="each row gets every other entry of the gradient",
         mixes=_last,
         flops=0,
         doubled="moved",
     ),
     "rotate": Op(
-        _rotate,
+        lambda node, x, cosines, sines: _turned(node, x, cosines, sines, np.subtract),
         _rotated,
-        _rotate_text,
+        lambda node, x, cosines, sines: (
+            f"rotate({x}; {cosines}, {sines}{'; halves' if node.args['layout'] == HALF else ''})"
+        ),
         _rotate_latex,
         _rotate_cell,
         vjp=_rotate_vjp,
@@ -369,7 +332,7 @@ OPS |= {
         "(0, 1). Lengths do not change; angles are in radians.",
         mixes=lambda node: (node.names[-1], node.sources[1].names[-1]),
         flops=3,  # two products and a sum
-        terms=_rotate_terms,
+        terms=lambda node, x, cosines, sines: _turned(node, x, cosines, sines, np.add),
     ),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
-from attncalc.language.axes import Axes, align, position, together
+from attncalc.language.axes import align, position, together
 from attncalc.language.graph import Node, as_node
 from attncalc.language.kernels import is_exact
 from attncalc.language.ops.basics import (
@@ -119,11 +119,6 @@ def _shifted(x: Array, axis: int) -> tuple[Array, Array, Array]:
     return shifted, top, np.where(bounded, np.log1p(others), np.log(others + first))
 
 
-def _log_softmax_cell(node: Node, at: At, look: Look) -> Cell:
-    row = along(node, node.args["over"], at)
-    return Form("−", (pick(node, 0, at), Form("ln", (Form("+", tuple(Form("exp", (x,)) for x in row)),))))
-
-
 def _log_softmax_vjp(g: Node, y: Node, node: Node, x: Node, *shares: Node) -> Sequence[Node | None]:
     over = node.args["over"]
     share = shares[0] if shares else softmax(x, over)
@@ -154,10 +149,6 @@ def _slopes(node: Node, p: Array) -> Array:
     return np.asarray(p[..., :, None] * (delta - p[..., None, :]))
 
 
-def _slopes_axes(args: dict[str, Any], p: Axes) -> Axes:
-    return (*p[:-1], p[-1]._replace(name=f"{p[-1].name}'"), p[-1])
-
-
 def _slopes_cell(node: Node, at: At, look: Look) -> Cell:
     j = node.names[-1]
     i = node.names[-2]
@@ -167,10 +158,23 @@ def _slopes_cell(node: Node, at: At, look: Look) -> Cell:
     )
 
 
+def _logarithm(kernel: Any, sign: str, base: int) -> Op:
+    """The row of the logarithm to another base than e."""
+    return function(
+        kernel,
+        sign,
+        rf"\log_{{{{{base}}}}}",
+        lambda g, y, node, x: [ratio(g, x * log(as_node(base)))],
+        f"the slope of {sign} x is 1/(x·ln {base})",
+        doubled=f"log{base}",
+        loses=kernels.near_1,
+    )
+
+
 OPS |= {
     "softmax_slopes": Op(
         _slopes,
-        _slopes_axes,
+        lambda args, p: (*p[:-1], p[-1]._replace(name=f"{p[-1].name}'"), p[-1]),
         "{0}_i·(δ_ij − {0}_j)",
         r"{{{0}}}_i \left(\delta_{{ij}} - {{{0}}}_j\right)",
         _slopes_cell,
@@ -215,28 +219,12 @@ OPS |= {
         because=OPS["div"].because,
         boxed=True,
     ),
-    "log2": function(
-        kernels.log2,
-        "log₂",
-        r"\log_{{2}}",
-        lambda g, y, node, x: [ratio(g, x * log(as_node(2)))],
-        "the slope of log₂ x is 1/(x·ln 2)",
-        doubled="log2",
-        loses=kernels.near_1,
-    ),
-    "log10": function(
-        kernels.log10,
-        "log₁₀",
-        r"\log_{{10}}",
-        lambda g, y, node, x: [ratio(g, x * log(as_node(10)))],
-        "the slope of log₁₀ x is 1/(x·ln 10)",
-        doubled="log10",
-        loses=kernels.near_1,
-    ),
+    "log2": _logarithm(kernels.log2, "log₂", 2),
+    "log10": _logarithm(kernels.log10, "log₁₀", 10),
     "log_softmax": Op(
         _log_softmax,
         keep,
-        cell=_log_softmax_cell,
+        cell=lambda node, at, look: Form("−", (pick(node, 0, at), _log_sum_exp_cell(node, at, look))),
         vjp=_log_softmax_vjp,
         because="raising a score raises its own ln p, and lowers all of them by its share p: if −y/N comes in and Σ y "
         "is 1, this is (p − y)/N",
@@ -368,30 +356,23 @@ def _antilog_text(node: Node, mean: str, p: str) -> str:
     return f"exp{power}" if node.args["base"] == "e" else f"{node.args['base']}^{mean}"
 
 
-def _antilog_latex(node: Node, mean: str, p: str) -> str:
-    return f"{node.args['base']}^{{{mean}}}"
-
-
-def _antilog_cell(node: Node, at: At, look: Look) -> Cell:
-    base, mean = node.args["base"], pick(node, 0, at)
-    return Form("exp", (mean,)) if base == "e" else Form("^", (Literal(base), mean))
-
-
-def _antilog_vjp(g: Node, y: Node, node: Node, mean: Node, p: Node) -> Sequence[Node | None]:
-    base = node.args["base"]
-    return [g * (y if base == "e" else y * log(as_node(base))), None]
-
-
 OPS |= {
     "antilog": Op(
         _antilog,
         lambda args, mean, p: mean,
         _antilog_text,
-        _antilog_latex,
-        _antilog_cell,
+        lambda node, mean, p: f"{node.args['base']}^{{{mean}}}",
+        lambda node, at, look: (
+            Form("exp", (pick(node, 0, at),))
+            if node.args["base"] == "e"
+            else Form("^", (Literal(node.args["base"]), pick(node, 0, at)))
+        ),
         binds=1,
         takes=(0, 9),
-        vjp=_antilog_vjp,
+        vjp=lambda g, y, node, mean, p: [
+            g * (y if node.args["base"] == "e" else y * log(as_node(node.args["base"]))),
+            None,
+        ],
         because=lambda node, source: (
             "the exponential is its own slope" if node.args["base"] == "e" else "the slope of a^x is a^x·ln a"
         ),

@@ -226,18 +226,6 @@ def _square(a: Axes) -> int:
     return a[-1].size
 
 
-def _polynomial_axes(args: dict[str, Any], a: Axes) -> Axes:
-    return (*a[:-2], Axis("power", _square(a) + 1))
-
-
-def _eigenvalue_axes(args: dict[str, Any], a: Axes, *polynomial: Axes) -> Axes:
-    return (*a[:-2], Axis("k", _square(a)))
-
-
-def _eigenvector_axes(args: dict[str, Any], a: Axes) -> Axes:
-    return (*a[:-1], Axis("k", _square(a)))
-
-
 def _rank(a: Axes) -> Axis:
     if len(a) < 2:
         raise ShapeError("a matrix is needed")
@@ -260,11 +248,6 @@ def _multiples(value: Array, given: Array) -> Array:
 def _turned_along(value: Array, given: Array, *, axis: int) -> Array:
     """Each vector along that axis turned round where the one that is given points the other way."""
     return np.where((value * given).sum(axis=axis, keepdims=True) < 0, -value, value)
-
-
-def _turned(value: Array, given: Array) -> Array:
-    """A polynomial of which the roots are asked: det(A − λ·I) for det(λ·I − A)."""
-    return -value if given[..., 0].sum() < 0 else value
 
 
 def _told(words: str) -> Callable[[Node, At, Look], Cell]:
@@ -290,7 +273,7 @@ def _row(kernel: Any, axes: Any, words: str, cell: Callable[[Node, At, Look], Ce
 OPS |= {
     "characteristic_polynomial": Op(
         _characteristic_polynomial,
-        _polynomial_axes,
+        lambda args, a: (*a[:-2], Axis("power", _square(a) + 1)),
         "det(λ·I − {0})",
         r"\det(\lambda I - {0})",
         _coefficient_cell,
@@ -298,11 +281,11 @@ OPS |= {
         mixes=_lost,
         no_gradient="what is asked for are its roots, whose slopes come from the matrix itself",
         flops=None,
-        free=_turned,
+        free=lambda value, given: -value if given[..., 0].sum() < 0 else value,  # det(A − λ·I) for det(λ·I − A)
     ),
     "eigenvalues": _row(
         _eigenvalues,
-        _eigenvalue_axes,
+        lambda args, a, *polynomial: (*a[:-2], Axis("k", _square(a))),
         "eigenvalues of {0}",
         _eigenvalue_cell,
         complex=True,
@@ -311,7 +294,7 @@ OPS |= {
     ),
     "eigenvectors": _row(
         _eigenvectors,
-        _eigenvector_axes,
+        lambda args, a: (*a[:-1], Axis("k", _square(a))),
         "eigenvectors of {0}",
         _told("an entry of a unit vector v with A·v = λ·v"),
         vjp=_eigenvector_slopes,

@@ -68,10 +68,6 @@ def _sum(node: Node, x: Array) -> Array:
     return kernels.total(x, axis_of(node))
 
 
-def _sum_text(node: Node, x: str) -> str:
-    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
-
-
 def _sum_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("+", along(node, node.args["over"], at))
 
@@ -87,15 +83,11 @@ def _mean(node: Node, x: Array) -> Array:
     return np.asarray(np.squeeze(first, axis) + np.sum(x - first, axis=axis) / x.shape[axis])
 
 
-def _mean_cell(node: Node, at: At, look: Look) -> Cell:
-    return Form("/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size)))
-
-
 OPS |= {
     "sum": Op(
         _sum,
         drop,
-        _sum_text,
+        lambda node, x: f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}",
         lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
         _sum_cell,
         binds=2,
@@ -114,7 +106,9 @@ OPS |= {
     "mean": Op(
         _mean,
         drop,
-        cell=_mean_cell,
+        cell=lambda node, at, look: Form(
+            "/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size))
+        ),
         vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
         because="every entry of a mean gets its equal share of the gradient",
         about="The sum divided by how many there are, along the last axis unless a subscript names another.",
@@ -177,14 +171,6 @@ def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Arra
     largest = np.squeeze(unit, axis)
     power_ = largest**p
     return unit, largest, power_, (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
-
-
-def _root_text(node: Node, total: str, x: str) -> str:
-    return f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})"
-
-
-def _root_latex(node: Node, total: str, x: str) -> str:
-    return rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
 
 
 def _shown(p: float) -> str:
@@ -268,12 +254,34 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
     return np.asarray(np.degrees(np.where(same, angle, np.arccos(np.clip(cosine, -1, 1)))).astype(cosine.dtype))
 
 
+def _quotient_of_vectors(kernel: Any, about: str = "") -> Op:
+    """The row of a quotient whose kernel goes by the vectors themselves where what is divided overflows or vanishes."""
+    return Op(
+        kernel,
+        lambda args, above, below, a, b: above,
+        OPS["div"].text,
+        OPS["div"].latex,
+        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2.5,
+        takes=(2, 1, 9, 9),
+        vjp=lambda g, y, node, above, below, a, b: [g / below, -(g * y / below), None, None],
+        because=OPS["div"].because,
+        body=lambda node, above, below, a, b: above / below,
+        about=about,
+        mixes=mixes,
+        boxed=True,
+        narrow=True,
+    )
+
+
 OPS |= {
     "root_of_sum": Op(
         _root,
         lambda args, total, x: total,
-        _root_text,
-        _root_latex,
+        lambda node, total, x: f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})",
+        lambda node, total, x: (
+            rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
+        ),
         _root_cell,
         binds=1,
         takes=(0, 9),
@@ -307,37 +315,10 @@ OPS |= {
         narrow=True,
         normalises=True,
     ),
-    "cosine_ratio": Op(
-        _cosine,
-        lambda args, dot, norms, a, b: dot,
-        "{0} / {1}",
-        r"\frac{{{0}}}{{{1}}}",
-        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
-        binds=2.5,
-        takes=(2, 1, 9, 9),
-        vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
-        because=OPS["div"].because,
-        body=lambda node, dot, norms, a, b: dot / norms,
-        about="Divide by both lengths, not by their squares: a vector compared with itself gives 1.",
-        mixes=mixes,
-        boxed=True,
-        narrow=True,
+    "cosine_ratio": _quotient_of_vectors(
+        _cosine, about="Divide by both lengths, not by their squares: a vector compared with itself gives 1."
     ),
-    "multiple": Op(
-        _multiple,
-        lambda args, dot, square, a, b: dot,
-        "{0} / {1}",
-        r"\frac{{{0}}}{{{1}}}",
-        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
-        binds=2.5,
-        takes=(2, 1, 9, 9),
-        vjp=lambda g, y, node, dot, square, a, b: [g / square, -(g * y / square), None, None],
-        because=OPS["div"].because,
-        body=lambda node, dot, square, a, b: dot / square,
-        mixes=mixes,
-        boxed=True,
-        narrow=True,
-    ),
+    "multiple": _quotient_of_vectors(_multiple),
     "angle": Op(
         _angle,
         lambda args, cosine, a, b: cosine,
