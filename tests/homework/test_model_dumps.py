@@ -423,6 +423,25 @@ def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
     assert f"another base: about {base:g} (--rope-base {base:g}" in first.finding.says
 
 
+@pytest.mark.parametrize(
+    ("id", "at"),
+    [
+        pytest.param("att-scale-dk", SCORES, marks=pytest.mark.thorough),
+        *(pytest.param(*case, marks=pytest.mark.release) for case in (("rms-l2", SCORES), ("gate-up-swapped", FFN))),
+    ],
+)
+def test_what_is_only_near_a_rule_is_not_told_by_its_name(id: str, at: str) -> None:
+    """No noise of a type takes a number back by a part of the way from what a rule gives to what is right."""
+    key = marker_of("llama").key
+    step = key.names.find(at)
+    wrong, right = key.value(step, next(s for s in key.wrong if s.mistakes[0].id == id)), key.value(step)
+    assert wrong is not None
+    assert right is not None
+    near = (wrong + 0.03 * (right - wrong)).astype(np.float32)
+    assert marker_of("llama").mark(from_python({at: near}))[at].mistake != id
+    assert marker_of("llama").mark(from_python({at: wrong.astype(np.float32)}))[at].mistake == id
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "id", ["att-own-score-zero", "att-own-weight-zero", "norm-missing", "norm-plus-one-added", "gate-not-activated"]
