@@ -110,6 +110,10 @@ def options_of(table: Mapping[str, Any], config: Mapping[str, Any], source: str)
             whole(config, key, source)
     for key, meaning in table["config"].items():
         if key in flat:
+            if "places_of" in meaning and isinstance(flat[key], list):
+                layers, told = count(config, table["layers"], source), len(flat[key])
+                if told != layers:
+                    raise InputError(f"{source}: {key} is a list of {told}, and {table['layers']} is {layers}")
             options |= _allowed(key, _option(key, flat[key], meaning, flat, source), source)
     of_heads = next((key for key, meaning in table["config"].items() if meaning == "heads"), None)
     if of_heads and "heads" not in options:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncalc.declare.mistake import Mistake, NotThere, chosen, wrong
-from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES
+from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS
 
 
 def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -49,27 +49,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint=WHOLE,
             kind="convention",
         ),
-        wrong(
-            "experts-all",
-            "gates",
-            lambda s: s.probabilities,
-            says="every expert is asked",
-            hint="How many experts does a token meet?",
-        ),
-        wrong(
-            "experts-no-gates",
-            "gates",
-            lambda s: s.routed,
-            says="the chosen experts count alike, without gates",
-            hint="Does a token listen to all chosen experts alike?",
-        ),
-        wrong(
-            "experts-shared-missing",
-            "output",
-            lambda s: s.mixed,
-            says="without the shared expert",
-            hint="Which expert does every token meet?",
-        ),
+        *OF_EXPERTS,
         wrong(
             "experts-scale-missing",
             options=_unscaled,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attncalc.calculations.attention_options import DEFAULTS
@@ -11,20 +11,22 @@ from attncalc.declare.mistake import (
     Mistake,
     NotThere,
     Options,
+    Rule,
     Scope,
     chosen,
     inside,
+    like,
     parts,
     replaced,
     until_steps,
     wrong,
 )
-from attncalc.language.graph import Node, rewrite, walk
-from attncalc.language.ops import affine, compare_equal, index, keep_where, softmax
+from attncalc.language.graph import Node, as_node, rewrite, walk
+from attncalc.language.ops import affine, bucket, compare_equal, index, keep_where, part_of, softmax
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import CLAMPS, unbiased
+from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, unbiased
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
@@ -122,6 +124,59 @@ def _own(weights: Node) -> Node:
         raise NotThere("as many keys as queries")
     i, j = (index(axis.name, square, letter) for axis, letter in zip(square, "ij", strict=True))
     return compare_equal(i, j)
+
+
+def _before_the_last_layer(s: Scope) -> Node:
+    """The final norm of what the last layer is given, in place of what it gives."""
+    last = _normed(s.step)
+    place = re.fullmatch(r"(.*layer )(\d+)", last.key[0]) if last.op == "step" else None
+    before = (f"{place[1]}{int(place[2]) - 1}", last.key[1]) if place else None
+    found = next((node for node in walk(last) if node.op == "step" and node.key == before), None)
+    if found is None:
+        raise NotThere("layer in front of the last one")
+    return replaced(s.this, last, found)
+
+
+def _from_place(first: int) -> Rule:
+    """Learned positions, counted from another number."""
+
+    def rule(s: Scope) -> Node:
+        (table,) = parts(s.this, "slice")
+        return like(part_of(table, table.names[-2], first, first + s.this.axes[-2].size), s.this)
+
+    return rule
+
+
+def _bucketed(source: Callable[[Node], Node], *, swapped: bool) -> Rule:
+    """Scores with T5's biases of other buckets."""
+
+    def rule(s: Scope) -> Node:
+        own = next((node for node in walk(s.this, into=until_steps) if node.op == "bucket"), None)
+        if own is None:
+            raise NotThere("buckets")
+        buckets, most, causal = (own.args[name] for name in ("buckets", "max_distance", "causal"))
+        return replaced(s.this, own, bucket(source(own.sources[0]), buckets, most, causal=causal != swapped))
+
+    return rule
+
+
+def _unbiased_scores(s: Scope) -> Node:
+    scores, other = parts(s.this, "add", "sub")
+    if other.op == "step":
+        raise NotThere("a bias")
+    return scores
+
+
+def _expert_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["experts_top"] == 1:
+        raise NotThere("several experts")
+    return {"experts_top": given["experts_top"] - 1}
+
+
+def _unscaled_gates(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["experts_routed_scale"] == 1:
+        raise NotThere("a scale")
+    return {"experts_routed_scale": 1}
 
 
 def _bare(at: str) -> Mistake:
@@ -303,6 +358,100 @@ AROUND = (
         options=_without("final_softcap"),
         says="the logits are not capped",
         hint="How large may a logit become?",
+    ),
+    *inside(
+        (
+            wrong(
+                "layer-missing",
+                "output",
+                _before_the_last_layer,
+                says="the last layer is left out",
+                hint="How many layers has this model, and which number has the last one?",
+            ),
+        ),
+        "final norm",
+    ),
+    wrong(
+        "layer-missing",
+        "residual1 residual2 residual3",
+        lambda s: parts(s.this, "add")[0],
+        says="what a layer is given goes on as it is: the layer is left out",
+        hint="What does each layer add to what it is given?",
+    ),
+    *(
+        wrong(
+            "pe-wrong-start",
+            "embedding/positions",
+            _from_place(first),
+            says=f"positions counted from {first}",
+            hint="Which row of the table is the first token's?",
+            kind="convention",
+        )
+        for first in (1, 2)
+    ),
+    *(
+        wrong(
+            name,
+            "attention/biased",
+            rule,
+            says=says,
+            hint="Which distances share a bucket, and on which side of the query does a key stand?",
+        )
+        for name, rule, says in (
+            ("t5-bidir", _bucketed(lambda distance: distance, swapped=True), "the buckets of the other stack"),
+            ("t5-sign", _bucketed(lambda distance: -distance, swapped=False), "query − key in place of key − query"),
+            ("position-bias-missing", _unbiased_scores, "the scores as they are, without a bias for the position"),
+        )
+    ),
+    *(
+        wrong(
+            "att-other-scale",
+            "attention/scaled cross-attention/scaled",
+            rule,
+            says=f"the scaled scores times {factor}",
+            hint="What are the scores of each layer divided by?",
+        )
+        for rule, factor in ((lambda s: s.this * 2, "2"), (lambda s: s.this / 2, "1/2"))
+    ),
+    *inside(OF_EXPERTS, "feed-forward"),
+    wrong(
+        "experts-scoring-swapped",
+        options=chosen(experts_scoring={"softmax": "sigmoid", "sigmoid": "softmax"}),
+        says="probabilities by the other function, a sigmoid or a softmax",
+        hint="Does what one expert gets take something from another in this model?",
+        kind="convention",
+    ),
+    wrong(
+        "experts-one-fewer",
+        options=_expert_fewer,
+        says="one expert fewer for each token",
+        hint="How many experts does a token meet?",
+    ),
+    wrong(
+        "experts-scale-missing",
+        options=_unscaled_gates,
+        says="the gates are not scaled in the end",
+        hint="What are the gates of this model multiplied by?",
+    ),
+    wrong(
+        "experts-groups-missing",
+        options=_without("experts_groups"),
+        says="experts of any group are chosen",
+        hint="Of how many groups does a token meet experts?",
+    ),
+    wrong(
+        "experts-correction-missing",
+        "feed-forward/corrected",
+        lambda s: s.probabilities,
+        says="experts are ranked by their probabilities alone",
+        hint="By what does this model rank its experts?",
+    ),
+    wrong(
+        "experts-correction-in-gates",
+        "feed-forward/taken",
+        lambda s: keep_where(as_node(0) < s.routed, s.corrected, 0),
+        says="the gates take the correction too, which is for ranking",
+        hint="What is the correction of an expert for?",
     ),
     wrong(
         "experts-not-renormalised",

@@ -49,6 +49,13 @@ ACTIVATION = (
         kind="convention",
     ),
     wrong(
+        "gelu-silu",
+        options=chosen(activation={"silu": "gelu-tanh", "swiglu": "geglu-tanh"}),
+        says="GELU, with tanh in place of erf, in place of SiLU",
+        hint=WHICH,
+        kind="convention",
+    ),
+    wrong(
         "silu-relu",
         options=chosen(activation=_either_way(relu="silu", reglu="swiglu")),
         says="ReLU in place of SiLU, or the other way round",
@@ -73,6 +80,31 @@ def _unclamped(s: Scope) -> Node:
     inner = parts(s.this, "minimum")[0]
     return parts(inner, "maximum")[0] if inner.op == "maximum" else inner
 
+
+OF_EXPERTS = (
+    wrong(
+        "experts-all",
+        "gates",
+        lambda s: s.probabilities,
+        says="every expert is asked",
+        hint="How many experts does a token meet?",
+    ),
+    wrong(
+        "experts-no-gates",
+        "gates",
+        lambda s: s.routed,
+        says="the chosen experts count alike, without gates",
+        hint="Does a token listen to all chosen experts alike?",
+    ),
+    wrong(
+        "experts-shared-missing",
+        "output",
+        lambda s: s.mixed,
+        says="without the shared expert",
+        hint="Which expert does every token meet?",
+    ),
+)
+"""What is made of the experts that a router has chosen, and of one that every token meets."""
 
 GATES = (
     wrong(

@@ -165,6 +165,11 @@ def test_what_no_table_says_is_refused(keys: dict[str, Any], said: str, tmp_path
             {"rope_parameters": {"sliding_attention": {"rope_type": "linear"}, "full_attention": {}}},
             'rope_type = "linear" of sliding_attention is not supported',
         ),
+        (
+            "modernbert",
+            {"layer_types": ["full_attention"]},
+            "layer_types is a list of 1, and num_hidden_layers is 2",
+        ),
         ("bert", {"position_embedding_type": "relative_key"}, "it must be absolute"),
         ("bert", {"hidden_act": "mish"}, 'hidden_act = "mish" is not supported'),
         ("roberta", {"pad_token_id": None}, "config.json: pad_token_id is None"),

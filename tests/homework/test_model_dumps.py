@@ -425,6 +425,66 @@ def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
+    ("option", "number", "mistake", "says"),
+    [
+        ("scale", 0.4, "att-other-scale", "the scaled scores times about 0.8"),
+        ("eps", 0.004, "ln-wrong-eps", "another ε: about 0.004 (--eps 0.004"),
+    ],
+)
+def test_another_number_that_no_rule_has_is_found(option: str, number: float, mistake: str, says: str) -> None:
+    dump = returned(computed("llama", dtype="float32", **{option: number}))
+    marked = marker_of("llama").mark(from_python({name: dump[name] for name in ("hidden_states.0", "attentions.0")}))
+    assert marked[SCORES].mistake == mistake
+    assert says in marked[SCORES].finding.says
+
+
+@pytest.mark.parametrize(
+    ("id", "at"),
+    [
+        pytest.param("att-scale-dk", SCORES, marks=pytest.mark.thorough),
+        *(pytest.param(*case, marks=pytest.mark.release) for case in (("rms-l2", SCORES), ("gate-up-swapped", FFN))),
+    ],
+)
+def test_what_is_only_near_a_rule_is_not_told_by_its_name(id: str, at: str) -> None:
+    """No noise of a type takes a number back by a part of the way from what a rule gives to what is right."""
+    key = marker_of("llama").key
+    step = key.names.find(at)
+    wrong, right = key.value(step, next(s for s in key.wrong if s.mistakes[0].id == id)), key.value(step)
+    assert wrong is not None
+    assert right is not None
+    near = (wrong + 0.03 * (right - wrong)).astype(np.float32)
+    assert marker_of("llama").mark(from_python({at: near}))[at].mistake != id
+    assert marker_of("llama").mark(from_python({at: wrong.astype(np.float32)}))[at].mistake == id
+
+
+OF_PARTS = {
+    "llama": "layer-missing",
+    "gpt2": "pe-wrong-start",
+    "mixtral": "experts-all experts-no-gates experts-scoring-swapped experts-one-fewer",
+    "t5": "layer-missing t5-bidir t5-sign position-bias-missing",
+    "deepseek_v3": "experts-shared-missing experts-scoring-swapped experts-scale-missing experts-groups-missing "
+    "experts-correction-missing experts-correction-in-gates",
+}
+"""What ports do otherwise in a part that few models have, or with a layer as a whole."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("model", "id"), [(model, each) for model, ids in OF_PARTS.items() for each in ids.split()])
+def test_what_is_done_otherwise_in_a_part_that_few_models_have_is_named(model: str, id: str) -> None:
+    key = marker_of(model).key
+    planted = [found for found in key.wrong if found.mistakes[0].id == id]
+    for solution in planted:
+        found = {name: key.value(key.names.find(name), solution) for name in returned(computed(model))}
+        dump = {name: value.astype(np.float32) for name, value in found.items() if value is not None}
+        marked = marker_of(model).mark(from_python(dump))
+        assert {step.mistake for step in marked.steps if step.mistake} == {id}
+        first = next(step for step in marked.steps if step.verdict != "right")
+        assert first.mistake == id
+    assert planted
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
     "id", ["att-own-score-zero", "att-own-weight-zero", "norm-missing", "norm-plus-one-added", "gate-not-activated"]
 )
 def test_what_ports_leave_out_or_add_is_named(id: str) -> None:

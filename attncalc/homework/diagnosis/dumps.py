@@ -23,6 +23,8 @@ SAMPLE, SAMPLE_OF_OTHERS = 12, 4
 """So many rows are tried, and so many places of every axis before them."""
 FAR = 0.1
 """What is meant lies by this nearer than what is right, and than its own spread."""
+NO_NOISE = 4
+"""So many times what its type leaves of sums no kernel adds of its own: then something else was meant."""
 NEARER = 0.5
 """What is meant lies by this nearer than any other rule, where noise is larger than that of the type."""
 WITHIN_NOISE = 0.6
@@ -66,7 +68,7 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
             continue
         off, away = _off(few, value, sizes), _size(_finite((value - due) / sizes))
         tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all()), away))
-    meant = [near.number for near in _meant(tried, right)]
+    meant = [near.number for near in _meant(tried, right, _most_noise(few, sizes))]
     values = dict(zip(meant, key.excerpts([nodes[number] for number in meant], chosen, own), strict=True))
     dimensions = _dimensions(_gaps(few, due, sizes))
     in_reach = [near for near in tried if abs(near.away - right) <= WITHIN_NOISE * right]  # others cannot be meant
@@ -108,7 +110,7 @@ def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | No
             sizes = _sizes(value)
             near = _off(answer, value, sizes), _spread(value, sizes), bool(fits(answer, value).all())
             tried.append(Near(number, *near, np.inf))
-    return [near.number for near in _meant(tried, np.inf)]
+    return [near.number for near in _meant(tried, np.inf, _most_noise(answer, 1.0))]
 
 
 def matched(answer: Answer, right: Array, axis: int) -> list[int]:
@@ -138,7 +140,12 @@ def is_noticeable(answer: Answer, value: Array) -> bool:
     return float(np.sqrt(np.mean(np.square(part), where=np.isfinite(part)))) > NOTICEABLE
 
 
-def _meant(tried: Sequence[Near], right: float) -> list[Near]:
+def _most_noise(answer: Answer, sizes: Array | float) -> float:
+    """How far a dump may lie from what was meant, relative to rows, by whatever its kernel adds up otherwise."""
+    return NO_NOISE * (answer.noise if answer.slack is None else _size(_finite(answer.slack / sizes)))
+
+
+def _meant(tried: Sequence[Near], right: float, noise: float) -> list[Near]:
     """The rule that a dump is nearest to, and those that are as near; none where nothing tells them from chance."""
     best = min(tried, key=lambda near: near.off, default=None)
     if best is None or not best.off < WITHIN_NOISE * right:
@@ -147,7 +154,7 @@ def _meant(tried: Sequence[Near], right: float) -> list[Near]:
     if any(near.within for near in alike):
         return [near for near in alike if near.within]
     next_one = min((near.off for near in tried if near not in alike), default=np.inf)
-    far = best.off < FAR * min(right, best.spread) and best.off < NEARER * next_one
+    far = best.off < min(FAR * right, FAR * best.spread, noise) and best.off < NEARER * next_one
     return alike if far else []
 
 

@@ -6,7 +6,7 @@ on the writer's own values, then on the true operands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 
@@ -52,12 +52,19 @@ PERMUTED = "heads-permuted"
 ANOTHER_BASE = "rope-wrong-base"
 BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8)
 """The bases of turns that are tried first."""
+EPSILONS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+FACTORS = (0.02, 0.06, 0.2, 0.5, 0.7, 0.9, 1.1, 1.4, 2, 5, 16, 50)
+"""The same of what is added to a norm's mean square, and of what scores are multiplied by."""
 APART = 1.25
 """The logarithms of these lie by this apart, at most."""
+ROUGHLY = 0.8
+"""By this the nearest of them is to be nearer than what is right, for others to be tried."""
 GOLDEN = (3 - 5**0.5) / 2, (5**0.5 - 1) / 2
 """Where between two bases others are tried."""
-NARROWED = 18
-"""So often what lies between two bases is narrowed."""
+NARROWED, MORE_NARROWED = 18, 32
+"""So often what lies between two numbers is narrowed: a base, of which a few figures are told, and another one."""
+CLOSELY = 0.05
+"""By this nearer than at first a number must be by then, for it to be narrowed further."""
 AS_NEAR = 1.5
 """So many times as far off a base of fewer figures may be."""
 BEHIND = 4
@@ -94,7 +101,7 @@ def explanations(
         somewhere = _in_some_places(key, question, singles)
         for base in question.bases:
             yield nearest_to(key, question, somewhere, base, beside)
-        yield _base_found(key, question, beside)
+        yield from _numbers_found(key, question, beside)
         return
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
@@ -355,37 +362,71 @@ def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
     return [(replace(known, says=f"{known.says}: {', '.join(map(str, order))}"),)] if order else []
 
 
-def _base_found(key: Key, question: Question, beside: Explanation) -> list[Explanation]:
-    """Another base of the turns, whichever it is: the one that a dump is nearest to, in as few figures as will do."""
-    known = next((mistake for mistake in key.known if mistake.id == ANOTHER_BASE), None)
-    option = next((name for name in ("rope_base", "base") if key.problem.settled.get(name)), "")
-    alike = question.answer.shape == question.expected.shape and key.is_small(question.step)
-    if known is None or not option or not alike:
+def _numbers_found(key: Key, question: Question, beside: Explanation) -> Iterator[list[Explanation]]:
+    """Another number in place of one of the problem's, whichever it is."""
+    if question.answer.shape != question.expected.shape or not key.is_small(question.step):
+        return
+    settled = key.problem.settled
+    option = next((name for name in ("rope_base", "base") if settled.get(name)), "")
+    if option and (found := _number_found(key, question, ANOTHER_BASE, BASES, _instead(option, "base"), beside)):
+        yield found
+    if settled.get("eps") and (found := _number_found(key, question, "ln-wrong-eps", EPSILONS, _instead("eps", "ε"))):
+        yield found
+    yield _number_found(key, question, "att-other-scale", FACTORS, _times)
+
+
+def _instead(option: str, called: str) -> Callable[[Mistake, float], Mistake]:
+    return lambda known, number: replace(
+        known, options=lambda _: {option: number}, says=f"another {called}: about {number:g}"
+    )
+
+
+def _times(known: Mistake, factor: float) -> Mistake:
+    return replace(known, rule=lambda s: s.this * factor, says=f"the scaled scores times about {factor:g}")
+
+
+def _number_found(
+    key: Key,
+    question: Question,
+    id: str,
+    usual: Sequence[float],
+    rule: Callable[[Mistake, float], Mistake],
+    beside: Explanation | None = None,
+) -> list[Explanation]:
+    """The number that a dump is nearest to, in as few figures as will do; all but a base within the type's noise."""
+    known = next((mistake for mistake in key.known if mistake.id == id), None)
+    if known is None:
         return []
     from attncalc.homework.diagnosis.dumps import distance  # a door: few answers are dumps
 
-    own, tried = question.bases[0], dict[float, tuple[float, list[Candidate]]]()
+    own, tried = question.bases[0], dict[float, tuple[float, list[Candidate], list[Array]]]()
 
-    def off(base: float) -> float:
-        base = float(f"{base:.9g}")
-        if base not in tried:
-            rule = replace(known, options=lambda _: {option: base}, says=f"another base: about {base:g}")
-            solution = key.solutions.by(rule)
+    def off(number: float) -> float:
+        number = float(f"{number:.9g}")
+        if number not in tried:
+            solution = key.solutions.by(rule(known, number))
             made = _candidates(question, [solution] if solution else [])
             values = [x for x in _values(key, question, made, own) if x.shape == question.expected.shape]
-            tried[base] = min([distance(question.answer, x, question.expected) for x in values], default=np.inf), made
-        return tried[base][0]
+            far = min([distance(question.answer, x, question.expected) for x in values], default=np.inf)
+            tried[number] = far, made, values
+        return tried[number][0]
 
-    usual = min(BASES, key=off)
-    if off(usual) >= distance(question.answer, _without_mistake(key, question, own), question.expected):
+    nearest = min(usual, key=off)
+    most = 1.0 if beside is not None else ROUGHLY
+    if off(nearest) >= most * distance(question.answer, _without_mistake(key, question, own), question.expected):
         return []
-    low, high = np.log(usual) - APART, np.log(usual) + APART
-    for _ in range(NARROWED):
+    low, high = np.log(nearest) - APART, np.log(nearest) + APART
+    for narrowed in range(NARROWED if beside is not None else MORE_NARROWED):
         a, b = (low + share * (high - low) for share in GOLDEN)
         low, high = (low, b) if off(np.exp(a)) < off(np.exp(b)) else (a, high)
+        if narrowed == NARROWED and min(map(off, tried)) > CLOSELY * off(nearest):
+            return []
     best = min(tried, key=off)
-    rounded = next((base for n in range(1, 7) if off(base := float(f"{best:.{n}g}")) <= AS_NEAR * off(best)), best)
-    return nearest_to(key, question, tried[rounded][1], own, beside)
+    rounded = next((x for n in range(1, 7) if off(x := float(f"{best:.{n}g}")) <= AS_NEAR * off(best)), best)
+    _, made, values = tried[rounded]
+    if beside is not None:
+        return nearest_to(key, question, made, own, beside)
+    return nearest_to(key, question, made, own) if all(fits(question.answer, x).all() for x in values) else []
 
 
 def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:
