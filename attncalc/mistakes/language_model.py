@@ -22,7 +22,7 @@ from attncalc.declare.mistake import (
     wrong,
 )
 from attncalc.language.graph import Node, as_node, rewrite, walk
-from attncalc.language.ops import affine, bucket, compare_equal, index, keep_where, part_of, softmax
+from attncalc.language.ops import affine, bucket, compare_equal, index, keep_where, part_of, softmax, total
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
@@ -414,6 +414,13 @@ AROUND = (
         for rule, factor in ((lambda s: s.this * 2, "2"), (lambda s: s.this / 2, "1/2"))
     ),
     *inside(OF_EXPERTS, "feed-forward"),
+    wrong(
+        "experts-no-gates",
+        "feed-forward/gates",
+        lambda s: s.routed / total(s.routed),
+        says="the mean of the chosen experts, without gates",
+        hint="Does a token listen to all chosen experts alike?",
+    ),
     wrong(
         "experts-scoring-swapped",
         options=chosen(experts_scoring={"softmax": "sigmoid", "sigmoid": "softmax"}),
