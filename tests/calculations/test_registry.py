@@ -99,7 +99,6 @@ class TestEachCalculation:
         assert calculation.function.__module__ == f"attncalc.calculations.{module}"
         assert module in FAMILIES
 
-    @pytest.mark.thorough
     def test_explains_every_operand_and_option(self, name: str) -> None:
         assert [what for what, text in words(load(name)).items() if not text] == []
 
@@ -152,7 +151,6 @@ class TestEachCase:
                 agree(trace[step.key], np.array(known[step.key]), step.key, rtol=1e-12, atol=1e-13)
         assert trace.outputs[0].key in known
 
-    @pytest.mark.thorough
     def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
         comes_out(plain(name, case))
 
@@ -221,13 +219,11 @@ class TestEachGradient:
     def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
         comes_out(gradients(name, case))
 
-    @pytest.mark.thorough
     def test_keeps_float32(self, name: str, case: Case) -> None:
         found = backwards(name, case, dtype="float32")
         assert {step.value.dtype for step in found.outputs if step.value is not None} == {np.dtype(np.float32)}
 
 
-@pytest.mark.thorough
 @rows(("name", "case", "why"), [row for row in FIRM if row[2]], ids=lambda value: str(value)[:60])
 def test_what_has_no_gradient_says_why(name: str, case: Case, why: str) -> None:
     with pytest.raises(NoGradient, match=why):

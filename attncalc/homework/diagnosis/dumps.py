@@ -23,8 +23,11 @@ SAMPLE, SAMPLE_OF_OTHERS = 12, 4
 """So many rows are tried, and so many places of every axis before them."""
 FAR = 0.1
 """What is meant lies by this nearer than what is right, and than its own spread."""
-NO_NOISE = 4
-"""So many times what its type leaves of sums no kernel adds of its own: then something else was meant."""
+NO_NOISE, COARSE = 4, 2**-7
+"""No kernel is off by more than so many times what its type leaves of sums, or than this share of a row, which is what
+multiplying in bfloat16 leaves: then something else was meant."""
+ALONG = 0.5
+"""Beyond the noise of its type no kernel's noise lies by so much along the way from what is meant to what is right."""
 NEARER = 0.5
 """What is meant lies by this nearer than any other rule, where noise is larger than that of the type."""
 WITHIN_NOISE = 0.6
@@ -45,6 +48,7 @@ class Near(NamedTuple):
     spread: float  # how far its own entries lie apart
     within: bool  # whether it is within the noise of the type
     away: float  # how far it is from what is right
+    along: float  # by how much what the dump has beside it lies towards what is right: 1 is exactly there
 
 
 def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None, against: Array) -> list[int]:
@@ -66,8 +70,9 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
     for number, value in zip(alike, key.excerpts([nodes[number] for number in alike], chosen, own), strict=True):
         if value is None or value.shape != few.shape:
             continue
-        off, away = _off(few, value, sizes), _size(_finite((value - due) / sizes))
-        tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all()), away))
+        gaps, away = _finite(_gaps(few, value, sizes)), _finite((due - value) / sizes)
+        off, along = _off(few, value, sizes), abs(_cosine(gaps, away))
+        tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all()), _size(away), along))
     meant = [near.number for near in _meant(tried, right, _most_noise(few, sizes))]
     values = dict(zip(meant, key.excerpts([nodes[number] for number in meant], chosen, own), strict=True))
     dimensions = _dimensions(_gaps(few, due, sizes))
@@ -109,7 +114,7 @@ def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | No
         if value is not None and value.shape == answer.shape:
             sizes = _sizes(value)
             near = _off(answer, value, sizes), _spread(value, sizes), bool(fits(answer, value).all())
-            tried.append(Near(number, *near, np.inf))
+            tried.append(Near(number, *near, np.inf, 0.0))
     return [near.number for near in _meant(tried, np.inf, _most_noise(answer, 1.0))]
 
 
@@ -154,8 +159,9 @@ def _meant(tried: Sequence[Near], right: float, noise: float) -> list[Near]:
     if any(near.within for near in alike):
         return [near for near in alike if near.within]
     next_one = min((near.off for near in tried if near not in alike), default=np.inf)
-    far = best.off < min(FAR * right, FAR * best.spread, noise) and best.off < NEARER * next_one
-    return alike if far else []
+    is_noise = best.off < noise or (best.off < COARSE and best.along < ALONG)
+    far = best.off < min(FAR * right, FAR * best.spread) and best.off < NEARER * next_one
+    return alike if is_noise and far else []
 
 
 def _points_there(near: Near, right: float, dimensions: float, tried: int) -> bool:
@@ -182,6 +188,12 @@ def _finite(gaps: Array) -> Array:
 
 def _size(gaps: Array) -> float:
     return float(np.sqrt(np.mean(np.square(gaps))))
+
+
+def _cosine(a: Array, b: Array) -> float:
+    """How alike two directions are; 0 where one of them is none."""
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(np.vdot(a, b)) / lengths if lengths else 0.0
 
 
 def _dimensions(gaps: Array) -> float:
