@@ -6,13 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncalc.declare.mistake import Mistake, NotThere, chosen, wrong
-from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS
-
-
-def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["routed_scale"] == 1:
-        raise NotThere("a scale")
-    return {"routed_scale": 1}
+from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS, gates_unscaled
 
 
 def _roomy(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -50,12 +44,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             kind="convention",
         ),
         *OF_EXPERTS,
-        wrong(
-            "experts-scale-missing",
-            options=_unscaled,
-            says="the gates are not scaled in the end",
-            hint="What are the gates of this model multiplied by?",
-        ),
+        gates_unscaled("routed_scale"),
         wrong(
             "experts-capacity-ignored",
             options=_roomy,

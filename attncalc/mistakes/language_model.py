@@ -26,7 +26,7 @@ from attncalc.language.ops import affine, bucket, compare_equal, index, keep_whe
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, unbiased
+from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, gates_unscaled, unbiased
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
@@ -171,12 +171,6 @@ def _expert_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if given["experts_top"] == 1:
         raise NotThere("several experts")
     return {"experts_top": given["experts_top"] - 1}
-
-
-def _unscaled_gates(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["experts_routed_scale"] == 1:
-        raise NotThere("a scale")
-    return {"experts_routed_scale": 1}
 
 
 def _bare(at: str) -> Mistake:
@@ -434,12 +428,7 @@ AROUND = (
         says="one expert fewer for each token",
         hint="How many experts does a token meet?",
     ),
-    wrong(
-        "experts-scale-missing",
-        options=_unscaled_gates,
-        says="the gates are not scaled in the end",
-        hint="What are the gates of this model multiplied by?",
-    ),
+    gates_unscaled("experts_routed_scale"),
     wrong(
         "experts-groups-missing",
         options=_without("experts_groups"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, wrong
 from attncalc.language.graph import Node
@@ -79,6 +80,22 @@ def _unclamped(s: Scope) -> Node:
     """What is kept within limits, as it is."""
     inner = parts(s.this, "minimum")[0]
     return parts(inner, "maximum")[0] if inner.op == "maximum" else inner
+
+
+def gates_unscaled(option: str) -> Mistake:
+    """That the gates are left as they are, where an option says what multiplies them in the end."""
+
+    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given[option] == 1:
+            raise NotThere("a scale")
+        return {option: 1}
+
+    return wrong(
+        "experts-scale-missing",
+        options=options,
+        says="the gates are not scaled in the end",
+        hint="What are the gates of this model multiplied by?",
+    )
 
 
 OF_EXPERTS = (
