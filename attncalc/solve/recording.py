@@ -92,11 +92,11 @@ def drop(step: Step, dropped: frozenset[str]) -> Step:
     return step._replace(value=step.value.reshape(shape), shape=shape, axes=tuple(step.axes[i] for i in kept))
 
 
-def spread_again(gradient: Step, axes: Axes) -> Step:
-    """A broadcast operand's gradient with all the axes that it was given with, those of size 1 too."""
+def spread_again(gradient: Step, read: Axes, axes: Axes) -> Step:
+    """A broadcast operand's gradient with all the axes that it was given with, those that were not read too."""
     if gradient.value is None:
         return gradient
-    front = len(gradient.axes) - sum(axis.size > 1 for axis in axes)  # of a Jacobian: the result's own axes
+    front = len(gradient.axes) - len(read)  # of a Jacobian: the result's own axes
     shape = gradient.shape[:front] + tuple(axis.size for axis in axes)
     return gradient._replace(
         value=gradient.value.reshape(shape),

@@ -294,8 +294,10 @@ def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str,
 def _as_given(output: Step, written: Written) -> Step:
     """An output with the axes that its reader knows: without the row that a vector stood for, with those of size 1."""
     bound = written.bound
-    broadcast = bound.broadcast.get(output.gradient_of or "")
-    return spread_again(output, broadcast) if broadcast else drop(output, bound.dropped)
+    name = output.gradient_of or ""
+    if name in bound.broadcast:
+        return spread_again(output, bound.axes[name], bound.broadcast[name])
+    return drop(output, bound.dropped)
 
 
 def _beside(

@@ -24,6 +24,8 @@ LAYOUTS: dict[str, dict[str, tuple[int, ...]]] = {
     "one key head, no batch": {"q": (3, 3, 2), "k": (1, 5, 2), "v": (1, 5, 3)},
     "keys without heads": {"q": (3, 4, 2), "k": (5, 2), "v": (5, 3)},
     "more queries than keys": {"q": (2, 6, 2), "k": (2, 3, 2), "v": (2, 3, 1)},
+    "one key, one key head": {"q": (3, 1, 2), "k": (1, 1, 2), "v": (1, 1, 1)},
+    "one key, one key head, a batch": {"q": (2, 3, 4, 1), "k": (2, 1, 1, 1), "v": (2, 1, 1, 2)},
 }
 RULES: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -44,6 +46,16 @@ def test_heads_and_batches_agree_with_loops_over_every_entry(
 ) -> None:
     t = agrees("attention", drawn(**shapes), **rules)
     assert t.result.shape == (*shapes["q"][:-1], shapes["v"][-1])
+
+
+@pytest.mark.parametrize("shapes", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_the_gradient_of_what_several_share_has_the_shape_of_what_is_shared(shapes: dict[str, tuple[int, ...]]) -> None:
+    t = ac.attention(**drawn(**shapes))
+    found = t.grad(np.random.default_rng(7).normal(size=t.result.shape), gradcheck=True)
+    for gradient in found.outputs:
+        assert gradient.shape == shapes[gradient.name.removeprefix("grad_")]
+        assert gradient.check is not None
+        assert gradient.check.agrees
 
 
 @pytest.mark.thorough
