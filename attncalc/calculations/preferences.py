@@ -8,7 +8,7 @@ from attncalc.calculations.similarity import unit_rows
 from attncalc.common.errors import OptionError, ShapeError, both
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import ABOVE_0, FROM_0_ON, Exercise
-from attncalc.language.axes import describe
+from attncalc.language.axes import describe, find
 from attncalc.language.graph import Node, constant, step
 from attncalc.language.ops import exp, index, log_softmax, maximum, mean, minimum, select, softplus, sqrt, total
 
@@ -38,7 +38,7 @@ def contrastive_loss(
     own place is right: the mean of −ln softmax(sim(a, b)/τ) there. CLIP takes the mean of that and the same the other
     way round; 0.07 is where its temperature starts.
     """
-    if A.shape[0] != B.shape[0]:
+    if A.shape[-2] != B.shape[-2]:
         raise ShapeError(f"a is {describe(A.axes)} and b is {describe(B.axes)}, but pairs have two sides each")
     if not raw:
         A = step("unit_a", unit_rows(A), "only directions are compared")
@@ -49,18 +49,17 @@ def contrastive_loss(
         similarities / constant(temperature, "tau", "temperature"),
         "a low temperature makes small leads large",
     )
-    loss = _found(logits, "a", "m", "every row asks: which b is mine?")
+    loss = _found(logits, "a", "n", "m", "every row asks: which b is mine?")
     if kind == "infonce":
         return step("loss", loss, "one way alone: no b asks for its a")
-    other = _found(logits, "b", "n", "every column asks: which a is mine?")
+    other = _found(logits, "b", "m", "n", "every column asks: which a is mine?")
     return step("loss", (loss + other) / 2, "both ways count the same")
 
 
-def _found(logits: Node, side: str, over: str, why: str) -> Node:
+def _found(logits: Node, side: str, own: str, over: str, why: str) -> Node:
     """The mean surprise of one side at its own partners."""
     logs = step(f"log_shares_{side}", log_softmax(logits, over=over), why)
-    (own,) = (axis for axis in logits.axes if axis.name != over)
-    right = select(logs, index(own.name, (own,), "i"), over)
+    right = select(logs, index(own, (find(logs.axes, own),), "i"), over)
     partner = "only the partner, on the diagonal, counts; the others are there to be told from it"
     losses = step(f"losses_{side}", -right, partner)
     return step(f"loss_{side}", mean(losses), "the mean over all pairs")

@@ -408,7 +408,6 @@ EXPECTED: dict[str, Expected] = {
                 raw=True,
             ),
         ),
-        pools="a batch of pairs is one loss",
     ),
     "preference-loss": Expected(
         "log_ratios_chosen log_ratios_rejected margins losses loss",
@@ -425,7 +424,6 @@ EXPECTED: dict[str, Expected] = {
                 eps=0.01,
             ),
         ),
-        pools="the mean over all answers is one loss",
     ),
     "speculative": Expected(
         f"target_probabilities draft_probabilities {DRAFTED}",
