@@ -253,7 +253,7 @@ def selective_scan(held: Scanned, *, a_log: bool, delta_softplus: bool, discreti
         A = step("rates", -exp(A), "negative whatever is learned, so that the state fades and never grows")
     if delta_softplus:
         delta = step("durations", softplus(delta), "positive whatever the layer says: no token takes its time back")
-    whole = (*X.axes, A.axes[-1])
+    whole = (*(delta * X).axes, A.axes[-1])
     why = "the share of the state that is left when the token is over"
     decay = step("decay", exp(spread(outer(delta, A), whole)), why, about=ABOUT["decay"])
     if discretization == "zoh":

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers, taken_as_scores
+from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers, spot, taken_as_scores
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
@@ -174,13 +174,16 @@ def _drafted(values: Mapping[str, Any]) -> None:
     must_sum_to_one("draft", draft)
     must_be_places("tokens", tokens, draft.shape[-1], "V")
     shares = numbers(draft)
-    if shares is None or shares.shape[-2] != tokens.shape[-1] or draft.ndim > 2:
+    if shares is None or any(a != b for a, b in zip(shares.shape[-2::-1], tokens.shape[::-1], strict=False)):
         return
-    for i, token in enumerate(tokens.astype(int).tolist()):
-        if shares[i, token] == 0:
-            raise DomainError(
-                f"draft[{i},{token}] is 0, but tokens[{i}] is {token}", hint="a token that was drafted has a share"
-            )
+    ids = np.broadcast_to(tokens, np.broadcast_shapes(tokens.shape, shares.shape[:-1])).astype(int)
+    given = np.take_along_axis(np.broadcast_to(shares, (*ids.shape, shares.shape[-1])), ids[..., None], -1)[..., 0]
+    for at in np.argwhere(given == 0):
+        token, where = ids[tuple(at)], at[-tokens.ndim :]
+        raise DomainError(
+            f"draft{spot(np.append(at[1 - shares.ndim :], token))} is 0, but tokens{spot(where)} is {token}",
+            hint="a token that was drafted has a share",
+        )
 
 
 def _as_the_target_alone(f: Any, target: Array, draft: Array) -> bool:
@@ -253,14 +256,16 @@ def speculative(
     kept = step("kept", keep_where(thrown < chance, 1, 0), "one chance for each token")
     lost = step("lost", summed_up(1 - kept), "how many are not kept, up to here")
     accepted = step("accepted", total(keep_where(lost < 1, 1, 0)), "behind the first that is not kept nothing counts")
+    beyond, behind = maximum(as_node(0), checked - Q), part_of(P, "n", n, n + 1)
     why = "what the target's shares have beyond the draft's; behind the draft, all that they are"
     residual = step(
         "residual",
-        concat([maximum(as_node(0), checked - Q), part_of(P, "n", n, n + 1)], "n"),
+        concat([beyond, spread(behind, (*beyond.axes[:-2], *behind.axes[-2:]))], "n"),
         why,
         about=ABOUT["residual"],
     )
     left = step("shares", ratio(residual, total(residual)), "made to sum to one")
+    left = spread(left, (*accepted.axes, *left.axes[-2:]))
     chosen = step("drawn_from", select(left, accepted, "n"), "the row of the first that is not kept, or the last")
     order = step("order", ranking(chosen, chosen.axes[-1].size), "the tokens by their shares, the likeliest first")
     ranked = step("sorted", select(chosen, order), "their shares in that order")

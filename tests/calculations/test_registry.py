@@ -178,16 +178,21 @@ class TestEachCase:
             return
         drawn = [case.arrays(seed) for seed in (0, 1)]
         shared = {o.name for o in load(name).operands if o.broadcasts}
-        first, *others = [operand for operand in drawn[0] if operand not in shared]
-        several = drawn[0] | {operand: np.stack([one[operand] for one in drawn]) for operand in others}
-        if others:
-            repeated = run(name, case, operands=several | {first: np.stack([drawn[0][first]] * 2)})
-            try:
-                spread = run(name, case, operands=several | {first: drawn[0][first][None]})
-            except (ShapeError, DomainError):  # a gain, or positions, of a batch need that batch in what they belong to
-                assert name not in ("matmul", "dot", "cosine", "kl", "outer", "linear")
-            else:
-                assert_allclose(spread.result, repeated.result, rtol=1e-12, atol=1e-13)
+        own = [operand for operand in drawn[0] if operand not in shared]
+        learned = own[2:] if "steps" in case.options else []  # what a whole batch learns is not what each would learn
+        for alone in own if len(own) > 1 else ():
+            several = drawn[0] | {name: np.stack([one[name] for one in drawn]) for name in own if name != alone}
+            repeated = run(name, case, operands=several | {alone: np.stack([drawn[0][alone]] * 2)})
+            fronts = [] if alone in learned else [(1,), ()]
+            if any(len(load(name).operand(operand).shapes) > 1 for operand in own):  # what stands in front may be meant
+                fronts = fronts[: len(load(name).operand(alone).shapes) == 1]
+            for shape in [(*front, *drawn[0][alone].shape) for front in fronts]:
+                try:
+                    spread = run(name, case, operands=several | {alone: drawn[0][alone].reshape(shape)})
+                except (ShapeError, DomainError):  # a gain, or positions, of a batch need it in what they belong to
+                    assert name not in ("matmul", "dot", "cosine", "kl", "outer", "linear")
+                else:
+                    assert_allclose(spread.result, repeated.result, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.spread

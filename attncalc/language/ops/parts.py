@@ -76,6 +76,7 @@ def _joined(args: dict[str, Any], *parts: Axes) -> Axes:
 
 def _concat(node: Node, *parts: Array) -> Array:
     named = len(node.axes)
+    parts = tuple(align(part, source.axes, node.axes) for part, source in zip(parts, node.sources, strict=True))
     front = np.broadcast_shapes(*(part.shape[: part.ndim - named] for part in parts))
     laid = [np.broadcast_to(part, (*front, *part.shape[part.ndim - named :])) for part in parts]
     return np.concatenate(laid, axis=position(node.axes, node.args["over"]))

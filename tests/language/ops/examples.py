@@ -335,6 +335,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "concat": (
         example(lambda x, y: concat([x, y], "n"), "n=2 d=3", "n=1 d=3"),
         example(lambda x, y, z: concat([x, y, z], "d"), "n=2 d=1", "n=2 d=2", "n=2 d=1"),
+        example(lambda x, y: concat([x, y], "n"), "n=2 d=3", "d=3 n=1"),
     ),
     "spread": (
         example(lambda x: spread(x, (*x.axes, M)), "n=3"),
