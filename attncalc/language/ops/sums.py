@@ -223,6 +223,7 @@ def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
 
 
 def _multiple(node: Node, dot: Array, square: Array, a: Array, b: Array) -> Array:
+    square = align(square, node.sources[1].axes, node.axes)
     plain = np.asarray(dot / square)
     if is_exact(dot, square):
         return plain
