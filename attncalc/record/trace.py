@@ -220,6 +220,7 @@ class Check(NamedTuple):
     numeric: Array
     max_error: float
     agrees: bool
+    kinks: int = 0  # at so many entries the slope is another one on either side, and the gradient lies between them
 
     def __eq__(self, other: object) -> bool:
         return alike(self, other)

@@ -30,6 +30,7 @@ from attncalc.render.page import (
 from attncalc.render.traces import (
     beginning,
     is_backward,
+    kinks,
     left_over,
     lessons,
     onward,
@@ -290,7 +291,7 @@ def _found(steps: list[tuple[int, Step]]) -> Iterator[str]:
     if checks:
         worst = format_number(max(check.max_error for check in checks.values()))
         verdict = f"DISAGREE at {', '.join(wrong)}" if wrong else f"agree at all {len(checks)} gradients"
-        yield f"central differences {verdict}: largest difference {worst}"
+        yield f"central differences {verdict}: largest difference {worst}{kinks(sum(c.kinks for c in checks.values()))}"
     drifts = [step.drift for _, step in steps if step.drift is not None]
     if drifts:
         yield f"largest drift from full precision: {format_number(max(drifts))}"

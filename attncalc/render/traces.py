@@ -680,13 +680,19 @@ def _ends(step: Step, trace: Trace, view: View) -> Ends:
     return Ends(tuple(rows), tuple(columns), entries)
 
 
+def kinks(count: int) -> str:
+    """What is said of entries where the slope is another one on either side."""
+    return f"; {amount(count, 'entry', 'entries')} at a kink, between the slopes of both sides" if count else ""
+
+
 def _findings(step: Step, trace: Trace) -> Iterator[Note]:
     """What a check, or rounding at each step, has shown; and which entry goes by what rounding has left of a 0."""
     alarm = step.check is not None and not step.check.agrees
     kind = "alarm" if alarm else "finding"
     if step.check is not None:
         verdict = "agree" if step.check.agrees else "DISAGREE"
-        yield Note(f"central differences {verdict}: largest difference {format_number(step.check.max_error)}", kind)
+        found = f"central differences {verdict}: largest difference {format_number(step.check.max_error)}"
+        yield Note(found + kinks(step.check.kinks), kind)
     if step.drift is not None:
         drift = f"largest drift from full precision: {format_number(step.drift)}"
         yield Note(drift if step.drift > ROUND_OFF else "no drift so far", kind)

@@ -179,13 +179,14 @@ class TestEachCase:
         drawn = [case.arrays(seed) for seed in (0, 1)]
         shared = {o.name for o in load(name).operands if o.broadcasts}
         own = [operand for operand in drawn[0] if operand not in shared]
+        several_shapes = {o.name: len(o.shapes) > 1 for o in load(name).operands}
         learned = own[2:] if "steps" in case.options else []  # what a whole batch learns is not what each would learn
         for alone in own if len(own) > 1 else ():
             several = drawn[0] | {name: np.stack([one[name] for one in drawn]) for name in own if name != alone}
             repeated = run(name, case, operands=several | {alone: np.stack([drawn[0][alone]] * 2)})
             fronts = [] if alone in learned else [(1,), ()]
-            if any(len(load(name).operand(operand).shapes) > 1 for operand in own):  # what stands in front may be meant
-                fronts = fronts[: len(load(name).operand(alone).shapes) == 1]
+            if any(several_shapes[operand] for operand in own):  # what stands in front may be meant
+                fronts = [] if several_shapes[alone] else fronts[:1]
             for shape in [(*front, *drawn[0][alone].shape) for front in fronts]:
                 try:
                     spread = run(name, case, operands=several | {alone: drawn[0][alone].reshape(shape)})

@@ -252,18 +252,22 @@ def test_show_of_a_name_that_several_groups_have_lists_them(grouped: Trace) -> N
 
 
 @pytest.mark.parametrize(
-    ("agrees", "line"),
+    ("found", "line"),
     [
-        (True, "central differences agree: largest difference 3.1e-10"),
-        (False, "central differences DISAGREE: largest difference 3.1e-10"),
+        ((True,), "central differences agree: largest difference 3.1e-10"),
+        (
+            (True, 2),
+            "central differences agree: largest difference 3.1e-10; 2 entries at a kink, between the slopes of",
+        ),
+        ((False,), "central differences DISAGREE: largest difference 3.1e-10"),
     ],
 )
-def test_a_gradient_says_what_central_differences_found(make: Any, agrees: bool, line: str) -> None:
-    check = Check(np.zeros(1), 3.1e-10, agrees)
+def test_a_gradient_says_what_central_differences_found(make: Any, found: tuple[Any, ...], line: str) -> None:
+    check = Check(np.zeros(1), 3.1e-10, *found)
     step = make.step("grad_q", [1.0], "n", symbol="∂L/∂Q", gradient_of="q", check=check)
     text = page(make.trace(step))
     assert "1  grad_q = ∂L/∂Q → [1]\n" in text
-    assert f"   {line}\n" in text
+    assert f"   {line}" in text
 
 
 def test_of_a_choice_among_many_the_one_that_is_chosen_is_shown() -> None:

@@ -104,7 +104,7 @@ class TestEachExample:
 
     @pytest.mark.thorough
     def test_an_axis_without_a_name_passes_through(self, op: str, example: Example) -> None:
-        """Copies that are moved a little, and policies of rounding, stand in front of all, of some operands or of one."""
+        """Copies that are moved a little, and policies of rounding, stand in front of all operands or of one."""
         for lead in ({}, *({i: LEAD} for i in range(len(example.operands) * (not example.alone)))):
             try:
                 node, operands = example.graph(lead)
