@@ -112,6 +112,7 @@ def linear_attention(
     Q, K, V = queries_keys_values("linear-attention", (Q, K, V), X, (W_Q, W_K, W_V), keys="n")
     _must_be_as_many({"Q": Q, "K": K, "V": V}, "one query, one key and one value")
     K, V = shared_heads(K, V, Q, None)
+    Q = spread(Q, (*(axis for axis in K.axes[:-2] if axis not in Q.axes), *Q.axes))
     if feature == "elu":
         why = "no feature is negative, so that weights are shares"
         Q = step("q_features", _positive(Q), why, about=ABOUT["q_features"])
