@@ -334,7 +334,8 @@ def _laid_open(blocks: Iterable[Any]) -> Iterator[Any]:
 
 
 GAP = "…"
-BLANK = "____"
+BLANK, NOT_ASKED = "____", "–"
+"""What stands where an entry is to be filled in, and where it is not: between rules both would look like a box."""
 LARGE = 20_000  # entries
 LEAST_HIDDEN = 3  # a gap takes a line itself
 
@@ -445,7 +446,7 @@ def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
 def _entries(table: Table, parts: Sequence[Array], view: View) -> Sequence[list[list[str]]]:
     """The entries of parts as text; those that stand for something by its name, `queen (4)`; words as they are."""
     if table.blank:
-        return [[["" if isnan(entry) else BLANK for entry in line] for line in part] for part in parts]
+        return [[[NOT_ASKED if isnan(entry) else BLANK for entry in line] for line in part] for part in parts]
     if table.names:
         return [[[visible(f"{table.names[int(i)]} ({int(i)})") for i in line] for line in part] for part in parts]
     if table.is_words:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 import attncalc as ac
+from attncalc.homework.reading.answers import read
 
 SHARES = ac.softmax([2, 0, -1, 0.5])  # 0.7101, 0.0961, 0.0354, 0.1584
 TWO = ac.softmax([1, 2])  # e / (e + e²) = 0.26894
@@ -55,6 +57,13 @@ def test_an_entry_says_how_exact_it_is(trace: Any, answer: Any, found: str) -> N
 @pytest.mark.parametrize("answer", [[], [[]], [[], []]], ids=str)
 def test_brackets_around_nothing_are_no_answer(answer: Any) -> None:
     assert SHARES.check(answer).steps[0].verdict == "missing"
+
+
+@pytest.mark.parametrize("text", ["57.6%", "-0.07 %", "110%", "1.10%", "0%"])
+def test_per_cent_is_the_nearest_number_with_two_decimals_more(text: str) -> None:
+    number = text.rstrip(" %")
+    _, decimals, figures = read(number)
+    assert read(text) == (float(Fraction(number) / 100), decimals + 2, figures)
 
 
 def test_where_all_is_whole_more_decimals_are_not_asked_for() -> None:

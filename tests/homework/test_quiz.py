@@ -150,8 +150,10 @@ class TestEveryCalculation:
         place = f"[{','.join(str(size - 1) for size in value.shape)}]" if value.shape else ""
         wants = asked([spelled(step) + place], [], key.names)
         assert wants.written() == {"ask": [spelled(step) + place]}
-        sheet = files(key.problem, (), wants)
+        whole, sheet = handed_out(name), files(key.problem, ("markdown", "latex", "html", "table"), wants)
         assert sheet["sheet.json"].count("null") == sheet["sheet.csv"].count("?") == 1
+        passed_over = {text.count("–") - whole[file].count("–") for file, text in sheet.items() if "worksheet" in file}
+        assert passed_over == {value.size - 1}
         entry = shortest(np.ravel(value)[-1])
         marked = Marker(key, asked=wants).mark(from_tree({spelled(step) + place: entry}, ""))
         assert (marked.score, marked.out_of, [each.asked for each in marked.steps]) == (2, 2, [True])

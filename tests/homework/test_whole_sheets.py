@@ -213,15 +213,21 @@ def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) ->
 
 
 @pytest.mark.parametrize(
-    ("last", "answer", "hint"),
+    ("last", "answer", "hint", "close"),
     [
-        pytest.param(-1.5, "0.19", "too few digits to tell why: write at least 3 decimals", id="a mistake may give it"),
-        pytest.param(-1.5, "0.77", "no known mistake: 3 decimals or more would tell more", id="none gives it"),
-        pytest.param(-0.499, "0.0", "too few digits to tell: write at least 6 decimals", id="nothing but zeros"),
+        pytest.param(
+            -1.5, "0.19", "too few digits to tell why: write at least 3 decimals", False, id="maybe a mistake"
+        ),
+        pytest.param(-1.5, "0.77", "no known mistake: 3 decimals or more would tell more", False, id="none gives it"),
+        pytest.param(-1.5, "9", "no known mistake: 3 decimals or more would tell more", False, id="far from it"),
+        pytest.param(-1.5, "-0.2", "too few digits to tell: write at least 3 decimals", True, id="its first digit"),
+        pytest.param(-0.499, "0.0", "too few digits to tell: write at least 6 decimals", True, id="nothing but zeros"),
     ],
 )
-def test_few_digits(last: float, answer: str, hint: str) -> None:
-    assert ac.cosine([1, -2, 2], [3, 1, last]).check({"cosine": answer}).steps[0].hint == hint
+def test_few_digits(last: float, answer: str, hint: str, *, close: bool) -> None:
+    """Marks hang on digits that are missing only where more of them may make an answer right."""
+    step = ac.cosine([1, -2, 2], [3, 1, last]).check({"cosine": answer}).steps[0]
+    assert (step.hint, step.finding.close) == (hint, close)
 
 
 @pytest.mark.parametrize(

@@ -163,13 +163,22 @@ OF_FLOAT32 = 6
 _NOT_FINITE = "an entry is not a {} number"
 
 
-def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> Finding:
+def unexplained(answer: Answer, expected: Array, *others: Array, possible: bool = False) -> Finding:
     """Nothing explains an answer: what stands in the way, as far as one sees.
 
-    It is `possible` that some mistake does, of which its digits do not tell that it is no chance.
+    With more digits it may be what is expected, or one of the others that would be as right. It is `possible` that some
+    mistake explains it, of which its digits do not tell that it is no chance.
     """
-    hint = _in_the_way(answer, expected, possible)
-    return Finding(UNEXPLAINED, hint=hint, close=hint.startswith((BY_CHANCE, TOO_FEW)))
+    begun = any(_begins(answer, value) for value in (expected, *others))
+    hint = _in_the_way(answer, expected, possible=possible, begun=begun)
+    return Finding(UNEXPLAINED, hint=hint, close=begun and hint.startswith(TOO_FEW))
+
+
+def _begins(answer: Answer, value: Array) -> bool:
+    """Whether all that is answered are first digits of a value, the last of them a unit off at most."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(answer.value - value) <= answer.unit * (1 + 1e-6)
+    return bool((near | ~answer.answered).all())
 
 
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
@@ -187,7 +196,7 @@ def _how_far(answer: Answer, expected: Array) -> str:
     return f"; off by up to {most}, in entries of up to {all_of}"
 
 
-def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
+def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool) -> str:
     if not np.isfinite(answer.value[answer.answered]).all() and np.isfinite(expected).all():
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
         return _NOT_FINITE.format("real" if complex_ else "finite")
@@ -205,7 +214,7 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
     if even:
         return "no known mistake gives this"
     only_zeros = not answer.informative and 0 < size < 10.0**-answer.used
-    if only_zeros or (not answer.enough.all() and answer.used < LEAST_FIGURES):
+    if only_zeros or (begun and not answer.enough.all() and answer.used < LEAST_FIGURES):
         least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
         return f"{TOO_FEW}: write at least {least} decimals"
     if answer.used < LEAST_FIGURES and not answer.exact.all():

@@ -313,8 +313,14 @@ class _Sheet:
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
             or within_rounding(self.key, question)
-            or unexplained(question.answer, question.expected, possible=bool(possible(self.key, question)))
+            or self._unexplained(question)
         )
+
+    def _unexplained(self, question: Question) -> Finding:
+        """Nothing explains a step; with more digits it may be right, or what follows from own values."""
+        follows = [self._following(question)] if question.own else []
+        known = bool(possible(self.key, question))
+        return unexplained(question.answer, question.expected, *follows, possible=known)
 
     def _sound(self, question: Question) -> Finding | None:
         """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.

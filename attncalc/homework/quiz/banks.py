@@ -31,6 +31,7 @@ SAYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "draw": (lambda value: isinstance(value, bool), "true or false"),
 }
 """What a table says of a problem, as a test and in words."""
+LAID_OUT = f"a table for each problem: [softmax] for softmax.json, and below it {both([*SAYS])}"
 
 
 class Entry(NamedTuple):
@@ -48,14 +49,16 @@ def read_bank(folder: str) -> list[Entry]:
     """The problems of a bank, in the order in which it names them; those that it does not name come last."""
     where = Path(folder)
     if not is_file(str(where / BANK)):
-        hint = "it has a table for each problem: [softmax] for softmax.json"
-        raise InputError(f"{shown(folder)} has no {BANK}", hint=hint)
+        raise InputError(f"{shown(folder)} has no {BANK}", hint=f"it has {LAID_OUT}")
     tables = toml(str(where / BANK))
     files = {path.stem: path for path in sorted(where.glob("*.json"))}
     for name, table in tables.items():
         source = f"{shown(str(where / BANK))}: {name}"
         if name not in files:
-            raise InputError(f"{source} is no problem: there is no file {name}.json", hint=near(name, files))
+            raise InputError(
+                f"{source} is no problem: there is no file {name}.json",
+                hint=near(name, files) or f"there is {LAID_OUT}",
+            )
         _check(table, source)
     if not files:
         raise InputError(f"{shown(folder)} holds no problem")
@@ -64,7 +67,7 @@ def read_bank(folder: str) -> list[Entry]:
 
 def _check(table: object, source: str) -> None:
     if not isinstance(table, dict):
-        raise InputError(f"{source} is no table", hint="a problem is [softmax], and below it title, points, draw")
+        raise InputError(f"{source} is no table", hint=f"there is {LAID_OUT}")
     for key, value in table.items():
         if key not in SAYS:
             mend = near(key, SAYS) or f"it has {both([*SAYS])}"

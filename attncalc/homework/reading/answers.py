@@ -377,10 +377,8 @@ def read(text: str) -> tuple[float, int, int]:
     word = text.casefold().replace("−", "-")
     if word.lstrip("+-") in _NOT_FINITE:
         return (-1 if word.startswith("-") else 1) * _NOT_FINITE[word.lstrip("+-")], EXACTLY, EXACTLY
-    share = _SHARE.fullmatch(word)
-    if share:
-        value, decimals, figures = read(share[1])
-        return value / 100, min(decimals + 2, EXACTLY), figures
+    if share := _SHARE.fullmatch(word):
+        word = f"{share[1]}e-2"  # rounded once: 57.6/100 is 0.5760000000000001
     try:
         value = parse_number(word)
     except InputError as error:  # which speaks of what was written, not of what is read
