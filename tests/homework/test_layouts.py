@@ -40,3 +40,13 @@ def test_operands_and_answers_of_a_layout(tmp_path: Path, monkeypatch: pytest.Mo
     assert np.array_equal(json.loads(Path("r.json").read_text())["result"], due)
     other = "nhd" if layout.startswith("b") else "bhnd"
     assert app([*words[:-1], other], standalone_mode=False) == 2
+
+
+@pytest.mark.parametrize("heads", [(1,), (1, 1)])
+def test_a_gradient_is_taken_in_the_shape_in_which_its_operand_was_given(heads: tuple[int, ...]) -> None:
+    """An axis of size 1 stands for every head, and is in the gradient, too."""
+    pull = ac.attention(Q, K[:1, :1], V[:1, :1], bias=RNG.normal(size=(*heads, 1, 4))).grad()
+    shapes = {name: pull[name].shape for name in ("grad_k", "grad_v", "grad_bias")}
+    assert shapes == {"grad_k": (1, 1, 4, 5), "grad_v": (1, 1, 4, 5), "grad_bias": (*heads, 1, 4)}
+    for name in shapes:
+        assert pull.check({name: pull[name]}).verdict == "right"

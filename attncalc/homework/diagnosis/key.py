@@ -152,7 +152,7 @@ class Key:
 
             large.must_fit_for_checking(written, problem.name)
         self.solutions = Solutions(self.problem, written)
-        self.dropped, self.axes = written.bound.dropped, written.bound.axes
+        self.dropped, self.axes, self.broadcast = written.bound.dropped, written.bound.axes, written.bound.broadcast
         self.nodes = dict(sorted(self.solutions.right.steps.items(), key=lambda item: item[1].serial))
         self.result = self.solutions.result
         self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]

@@ -125,6 +125,8 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
     shapes = {shape := _shape(key, step, value)}
     if len(shape) == len(axes):
         shapes.add(tuple(axis.size for axis in axes if axis.name not in key.dropped))
+    if given := key.broadcast.get(key.nodes[step].args["of"] or ""):  # a gradient has its operand's shape
+        shapes.add(tuple(axis.size for axis in given))
     for shape in list(shapes):
         if len(shape) == 1:
             shapes |= {(1, *shape), (*shape, 1)}
