@@ -211,6 +211,31 @@ def test_an_entry_that_is_only_moved_tells_where_it_stood_before(name: str, line
     assert line in [each.text for part in parts for each in part.lines]
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "step", "formula", "told"),
+    [
+        ("residual", {"alpha": 0.5}, "scaled", "α·F", "alpha = α = 0.5"),
+        ("scaling", {"sigma": 2.0, "dk": (4,)}, "predicted_variance", "d_k·σ^4", "sigma = σ = 2"),
+        ("rope-yarn", {}, "frequencies", "unscaled ⊙ kept + (unscaled / factor) ⊙ (1 − kept)", "factor = 4"),
+        ("svd-rank", {}, "approximation", "(u ⊙ (s where k < r, else 0))·vt", "rank = r = 1"),
+        (
+            "experts",
+            {"capacity": 1},
+            "kept",
+            "gates where (1 where j < i, else 0)·routed < capacity, else 0",
+            "capacity = 1",
+        ),
+    ],
+)
+def test_an_option_has_a_sign_in_formulas_and_the_page_says_its_number(
+    name: str, given: dict[str, Any], step: str, formula: str, told: str
+) -> None:
+    problem = posed(name)
+    trace = solve(problem._replace(options={**problem.options, **given}))
+    assert trace.find(step).formula == formula
+    assert told in options(trace, solver.signs(trace))
+
+
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
