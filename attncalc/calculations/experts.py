@@ -13,7 +13,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, as_node, constants, group, output, step
+from attncalc.language.graph import Node, as_node, constant, constants, group, output, step
 from attncalc.language.ops import (
     affine,
     index,
@@ -163,8 +163,9 @@ def experts(
         n = X.axes[-2]
         rows = (n._replace(name="n"), n._replace(name="m"))
         earlier = keep_where(index("m", rows, "j") < index("n", rows, "i"), 1, 0) @ rename(routed, n.name, "m")
+        has_room = earlier < constant(capacity, "capacity", "capacity")
         why = "an expert that is full turns later tokens away"
-        gates = step("kept", keep_where(earlier < capacity, gates, 0), why, about=ABOUT["kept"])
+        gates = step("kept", keep_where(has_room, gates, 0), why, about=ABOUT["kept"])
     found = _each(X, (W_1, b_1), (W_2, b_2), (W_3, b_3), activation)
     why = "each token adds up what its experts answer, by the gates; the others count nothing"
     mixed = step("mixed" if S_1 is not None else "output", total(gates.T * found, e.name), why)

@@ -157,7 +157,7 @@ def residual(
     """
     scaled = step(
         "scaled",
-        alpha * F,
+        constant(alpha, "alpha", "alpha") * F,
         "α = 1: the sublayer's output counts in full"
         if alpha == 1
         else "an α below 1 keeps a stack of many layers from blowing up; it is the length of the Euler step",

@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.common.errors import OptionError, ShapeError
 from attncalc.declare.calculation import calculation, same
-from attncalc.language.graph import Node, in_exact_numbers, label, output, step
+from attncalc.language.graph import Node, constant, in_exact_numbers, label, output, step
 from attncalc.language.ops import (
     characteristic_polynomial,
     eigenvalues,
@@ -177,7 +177,7 @@ def svd(
     most = s.axes[-1].size
     if not 0 <= rank <= most:
         raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, not {rank}")
-    kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < rank, s, 0)
+    kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < constant(rank, "r", "rank"), s, 0)
     near = step("approximation", (u * kept) @ vt, "the directions that are stretched the most carry most of the matrix")
     missing = A - near
     squares, rows = total(total(missing**2)), root_of_sum(total(missing**2), missing, 2)

@@ -15,7 +15,19 @@ from attncalc.declare.calculation import alike_along_diagonals, calculation, sam
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, options_of
 from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axes, Axis
-from attncalc.language.graph import Node, Number, as_node, aside, constants, identity, named_size, note, output, step
+from attncalc.language.graph import (
+    Node,
+    Number,
+    as_node,
+    aside,
+    constant,
+    constants,
+    identity,
+    named_size,
+    note,
+    output,
+    step,
+)
 from attncalc.language.ops import (
     concat,
     cos,
@@ -98,7 +110,7 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, width: Node, length: i
         text = max(_length(rotation, length), rotation.original_length)
         stretched = as_node(factor) * text / rotation.original_length - (as_node(factor) - 1)
         return powers_of(base * power(stretched, _exponent(width)), pairs, width)
-    factor_ = as_node(_factor(rotation))
+    factor_ = constant(_factor(rotation), "factor", "factor")
     if scaling == "base":
         return powers_of(factor_ * base, pairs, width)
     if scaling == "ntk":

@@ -9,7 +9,7 @@ from attncalc.common.errors import OptionError, amount
 from attncalc.declare.calculation import calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, as_node, constants, group, label, note, output, step
+from attncalc.language.graph import Node, constant, constants, group, label, note, output, step
 from attncalc.language.ops import listed, mean, over_all, peak, random_normal, root_of_sum, softmax, sqrt, total
 
 Trials = Annotated[int, "the number of trials for each", AT_LEAST_1]
@@ -101,11 +101,12 @@ def scaling(
     """
     _must_be_drawable("--dk", dk, trials * KEYS)
     variances, unscaled, scaled = [], [], []
+    deviation = constant(sigma, "sigma", "sigma")
     for size in dk:
         with group(f"dk={size}"):
             trial, m, width = Axis("trial", trials), Axis("m", KEYS), Axis("d_k", size)
-            query = sigma * random_normal((trial, width), seed, size, 0)
-            keys = sigma * random_normal((trial, m, width), seed, size, 1)
+            query = deviation * random_normal((trial, width), seed, size, 0)
+            keys = deviation * random_normal((trial, m, width), seed, size, 1)
             scores = output("scores", total(query * keys))
             average = output("average", over_all(mean, scores))
             variances.append(over_all(mean, output("squares", (scores - average) ** 2)))
@@ -115,7 +116,7 @@ def scaling(
     label(sizes.name, [str(size) for size in dk])
     said = amount(trials, "query", "queries")
     note(f"{said} and {KEYS} keys for each, from N(0, σ²) with σ = {float(sigma):g}, seed {seed}")
-    predicted = constants(dk, sizes, "d_k") * as_node(sigma) ** 4
+    predicted = constants(dk, sizes, "d_k") * deviation**4
     predicted = _told(
         "predicted_variance", predicted, "variances add up: d_k products of variance σ⁴ each (their means must be 0)"
     )

@@ -164,9 +164,10 @@ def formula(node: Applied, style: Style = "text") -> str:
     return _write(node, style, 0, "")
 
 
-def symbol(node: Applied, style: Style = "text") -> str:
-    """How other formulas speak of a step, an operand, a size or a number."""
-    return _write(node, style, 0, node.args["group"] if node.op == "step" else "")
+def symbol(node: Applied, style: Style = "text", home: str | None = None) -> str:
+    """How other formulas speak of a step, an operand, a size or a number: those of the group `home`, or its own."""
+    own = node.args["group"] if node.op == "step" else ""
+    return _write(node, style, 0, own if home is None else home)
 
 
 def sizes(node: Applied) -> str:

@@ -220,8 +220,8 @@ main.attncalc { --ground: var(--paper); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc summary { list-style-position: inside; }
-  .attncalc .result { padding: .1rem .6rem 1rem; }
-  .attncalc th, .attncalc td, .attncalc caption { padding-left: .45rem; padding-right: .45rem; }
+  .attncalc .result { padding: .1rem .4rem 1rem; }
+  .attncalc th, .attncalc td, .attncalc caption { padding-left: .3rem; padding-right: .3rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
   .attncalc .marks td.long { min-width: 11rem; }
 }

@@ -249,7 +249,7 @@ def _given(part: Part, layout: Layout) -> Iterator[Block]:
         is_open = len(tables) < MANY_OPERANDS or layout.page.steps < MANY or layout.links is None
         yield _folded("section", title, inside, layout.anchor("given", part.heading.text), is_open=is_open)
     if chosen := [note.text for note in part.all(Note)]:
-        yield element("p", text(", ".join(chosen)), "faint")
+        yield element("p", whole_numbers(", ".join(chosen)), "faint")
 
 
 def _folded(
@@ -346,7 +346,7 @@ def _cells(part: Part, layout: Layout) -> Iterator[str]:
     yield element("h3", text(part.heading.text))
     yield _formula(part.one(Formula))
     yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in part.lines), "worked")
-    yield from (element("p", text(note.text)) for note in part.all(Note))
+    yield from (element("p", whole_numbers(note.text)) for note in part.all(Note))
 
 
 def _section(part: Part, layout: Layout) -> Iterator[Block]:

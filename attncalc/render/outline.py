@@ -77,10 +77,9 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield Part("result", Heading("Result"), (Part("group", Heading(trace.outputs[0].group), tuple(result)),))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
+    deeper = "--depth N lists the parts in it, " if any(step.key.count("/") >= depth for _, step in steps) else ""
     yield Paragraph(
-        "A part opens by what stands beside it; --depth N lists the parts in it, --all opens all of them, and draws "
-        "what was given.",
-        "onward",
+        f"A part opens by what stands beside it; {deeper}--all opens all of them, and draws what was given.", "onward"
     )
     yield from onward(result)
 

@@ -596,7 +596,8 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     if where:
         latex = "; ".join(f"${each}$" for each in where.values())
         blocks.append(Paragraph(f"where {'; '.join(where)}", "where", f"where {latex}"))
-    blocks += [Paragraph(why, "why")] if why else []
+    said = ((why, "why"), (solver.why_nothing(trace, step), "about"))
+    blocks += [Paragraph(words, kind) for words, kind in said if words]
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
     if words := ranked(trace, step, view):

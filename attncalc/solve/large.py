@@ -122,6 +122,10 @@ class LargeBehind(Behind):
         """It is not looked for among so many entries."""
         return None
 
+    def why_nothing(self, step: Step) -> str:
+        """It is not looked for among so many entries."""
+        return ""
+
     def hinging(self, step: Step) -> Array | None:
         """It is not looked for among so many entries."""
         return None

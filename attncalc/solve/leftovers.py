@@ -1,4 +1,4 @@
-"""Left over: the entries that are 0 but for rounding, because the terms of a sum cancel: 1.1e-16."""
+"""Why entries are 0: what rounding left over of terms that cancel (1.1e-16), and the factor that is 0."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attncalc.common.errors import both
 from attncalc.common.numerals import Array
 from attncalc.evaluate.values import FAINT, UNSURE, Known, by_key, evaluate, has_faint
-from attncalc.language.axes import align
-from attncalc.language.graph import Node, inside, walk
+from attncalc.language.axes import align, find
+from attncalc.language.graph import Node, given, inside, walk
 from attncalc.language.kernels import doubled
+from attncalc.language.primitive import symbol
 
 if TYPE_CHECKING:  # few entries are looked at in twice the digits
     from attncalc.language.doubled_kernels import Double
@@ -122,6 +124,65 @@ class Leftovers:
         source = step.sources[0]
         made = clean[source] if source in clean else evaluate([source], self.operands, given=by_key(clean))[source]
         return np.asarray(made == 0)
+
+    @np.errstate(all="ignore")
+    def why_nothing(self, step: Node) -> str:
+        """Why a step is 0 all over, or a part of it that is laid beside others: what is 0 there, or cancels."""
+        made, home = step.sources[0], step.args["group"]
+        while made.row.copies:
+            made = made.sources[0]
+        if self._is_nothing(step):
+            return f"all 0, since {why}" if (why := self._told(made, home)) else ""
+        told, start, over = [], 0, made.args.get("over", "")
+        for part in made.sources if over and made.row.joins else ():
+            size = find(part.axes, over).size if over in part.names else 1
+            if self._is_nothing(part) and (why := self._told(part, home)):
+                told.append(f"0 at {over}={start}{f'…{start + size - 1}' * (size > 1)}, since {why}")
+            start += size
+        return "; ".join(told)
+
+    def _told(self, node: Node, home: str) -> str:
+        """Why a formula that is 0 all over is so."""
+        names: dict[str, None] = {}
+        others: dict[str, None] = {}
+        for behind in self._behind_nothing(node):
+            if behind.op == "step" or not behind.sources or behind.row.flops == 0:
+                names[symbol(behind, home=home)] = None
+            elif np.any(self._terms(behind)):
+                others["its terms cancel" if behind is node else "the terms of a factor cancel"] = None
+            else:
+                others["one factor is 0 wherever another is not"] = None
+        are = [f"{both(list(names))} {'are' if len(names) > 1 else 'is'} 0"] if names else []
+        return " and ".join((*are, *others))
+
+    def _behind_nothing(self, node: Node) -> list[Node]:
+        """What is 0 in a formula that is, so that the rest of it does not matter."""
+        sources = () if node.op == "step" else node.sources
+        zeros = [source for source in sources if not source.row.truth and self._is_nothing(source)]
+        for alone in zeros:
+            if self._is_enough(node, [alone]):
+                return self._behind_nothing(alone)
+        if zeros and self._is_enough(node, zeros):
+            return [behind for source in zeros for behind in self._behind_nothing(source)]
+        return [node] if node.op == "input" or node.sources or node.args.get("symbol") else []
+
+    def _is_nothing(self, node: Node) -> bool:
+        """Whether a node is 0 all over, but for what rounding has left."""
+        value = self._values(node)[0]
+        if node in self.values:
+            return bool(np.all((value == 0) | (False if (gone := self.of(node)) is None else gone)))
+        least = MARGIN * np.finfo(value.dtype).eps * self._terms(node)
+        return bool(np.all(np.abs(value) <= least))
+
+    def _is_enough(self, node: Node, zeros: Sequence[Node]) -> bool:
+        """Whether a primitive gives 0 wherever these of its sources are 0, whatever the others are."""
+        rng, values = np.random.default_rng(0), self._values(*node.sources)
+        others = {
+            str(i): value if source.row.truth else rng.random(source.shape) * (source not in zeros)
+            for i, (source, value) in enumerate(zip(node.sources, values, strict=True))
+        }
+        again = node.over([given(str(i), source.axes) for i, source in enumerate(node.sources)])
+        return bool(np.all(evaluate([again], others)[again] == 0))
 
     def _terms(self, node: Node, *, only_moved: bool = True) -> Array:
         """The sizes of the terms that an entry is the sum of, added up without their signs.

@@ -648,6 +648,11 @@ class Behind:
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
 
+    def why_nothing(self, step: Step) -> str:
+        """Why a step, or a part of it that is laid beside others, is 0 all over; "" where none is."""
+        found = self.found(step)
+        return found[1].leftovers.why_nothing(found[0]) if found else ""
+
     def hinging(self, step: Step) -> Array | None:
         """Where entries go by what rounding left over in the steps behind, and would be others with 0 there."""
         found, nothing = self.found(step), self.left_over(step)

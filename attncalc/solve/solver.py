@@ -632,6 +632,15 @@ def left_over(trace: Trace, step: Step) -> Array | None:
     return graph.left_over(step) if graph else None
 
 
+def why_nothing(trace: Trace, step: Step) -> str:
+    """Why a gradient, or a part of it that is laid beside others, is 0 all over; "" where none is, or it says so."""
+    if step.gradient_of is None or step.value is None or step.value.dtype.kind != "f":
+        return ""
+    has_zeros = bool(np.any(step.value == 0)) or left_over(trace, step) is not None
+    graph = behind(trace) if has_zeros else None
+    return graph.why_nothing(step) if graph else ""
+
+
 def hinging(trace: Trace, step: Step) -> Array | None:
     """Where entries go by what rounding left over behind them: a 1.1e-16 that is shown as 0, and is above it."""
     if step.value is None or step.value.dtype.kind != "f":

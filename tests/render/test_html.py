@@ -398,6 +398,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     chosen = page_in("html", solve(posed("sampling")))
     assert '<span class="whole">[0.8438 &lt; 0.5118]</span> + <span class="whole">[0.9580 &lt; 0.5118]</span>' in chosen
     assert '<span class="whole">(0.5 ≥ 0.25)</span>' in whole_numbers("0 (0.5 ≥ 0.25)")
+    assert 'eps = ε = <span class="whole">1e-08</span>, ' in page_in("html", solve(posed("optimizer-adamw")))
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
     assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))

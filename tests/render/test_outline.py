@@ -170,6 +170,13 @@ def test_training_has_no_part_that_comes_again() -> None:
     assert "  step 2    --show 'step 2/*'    17 steps" in page
 
 
+@pytest.mark.parametrize("name", ["experts", "speculative", "latent-attention", "optimizer-muon", "beam", "optimizer"])
+def test_more_levels_are_offered_where_there_are_some(name: str) -> None:
+    trace = traced(name, False) or pytest.fail("it has a page")
+    usual, deeper = (page_in("table", trace, View(width=200, depth=depth)) for depth in (None, 5))
+    assert ("--depth N" in usual) == (usual.replace("--depth N lists the parts in it, ", "") != deeper)
+
+
 def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
     page = page_in("table", traced("optimizer-muon", False) or pytest.fail("it has a page"), View(width=200))
     assert "  2 step 1/blend         --show 'step 1/blend'  " in page

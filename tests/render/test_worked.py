@@ -200,6 +200,7 @@ def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) ->
         ("sampling", "sorted[3] = 0.0152 (from probabilities[4] and order[3])"),
         ("conv", "windows[1,1,2,2] = 1 (from X[3,3])"),
         ("embed", "embeddings[is,2] = 0 (from E[is,2] and tokens[2])"),
+        ("embed backward", "grad_table[the,1] = 1 + 1 = 2"),
         ("multihead", "q_heads[1,is,1] = 3 (from q[is,3])"),
         ("multihead backward", "grad_q[is,2] = 0.1886 (from grad_q_heads[1,is,0])"),
     ],
@@ -208,6 +209,31 @@ def test_an_entry_that_is_only_moved_tells_where_it_stood_before(name: str, line
     (trace,) = carried_out(name.removesuffix(" backward"), "backward" in name)
     parts = [part for parts in page(trace, View()).all(Part) for part in parts.steps]
     assert line in [each.text for part in parts for each in part.lines]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "step", "formula", "told"),
+    [
+        ("residual", {"alpha": 0.5}, "scaled", "α·F", "alpha = α = 0.5"),
+        ("scaling", {"sigma": 2.0, "dk": (4,)}, "predicted_variance", "d_k·σ^4", "sigma = σ = 2"),
+        ("rope-yarn", {}, "frequencies", "unscaled ⊙ kept + (unscaled / factor) ⊙ (1 − kept)", "factor = 4"),
+        ("svd-rank", {}, "approximation", "(u ⊙ (s where k < r, else 0))·vt", "rank = r = 1"),
+        (
+            "experts",
+            {"capacity": 1},
+            "kept",
+            "gates where (1 where j < i, else 0)·routed < capacity, else 0",
+            "capacity = 1",
+        ),
+    ],
+)
+def test_an_option_has_a_sign_in_formulas_and_the_page_says_its_number(
+    name: str, given: dict[str, Any], step: str, formula: str, told: str
+) -> None:
+    problem = posed(name)
+    trace = solve(problem._replace(options={**problem.options, **given}))
+    assert trace.find(step).formula == formula
+    assert told in options(trace, solver.signs(trace))
 
 
 @pytest.mark.spread

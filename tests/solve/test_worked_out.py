@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -15,7 +16,7 @@ from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Arithmetic, Entry, Step, Trace
 from attncalc.solve.problem import Backward
 from attncalc.solve.recording import Behind, entry, place
-from attncalc.solve.solver import arithmetic, behind, left_over, solve
+from attncalc.solve.solver import arithmetic, behind, left_over, solve, why_nothing
 
 
 def steps_of(name: str) -> Iterator[tuple[Trace, Step, Behind]]:
@@ -57,6 +58,29 @@ def test_what_a_page_shows_as_0_is_told_with_what_it_shows(name: str) -> None:
             assert told or not entry(node, place(node, step, at), around.look), (step.key, at)
             if nothing is not None and nothing[at] and name not in ADD_TO_NOTHING:
                 assert not [x for x in numbers_in(told) if 0 < abs(x) < 1e-12], (step.key, at, told)
+
+
+@pytest.mark.thorough
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_gradient_that_is_0_all_over_says_what_makes_it_so(name: str) -> None:
+    shown: dict[str, list[bool]] = {}
+    told: list[str] = []
+    for trace, step, _ in steps_of(name):
+        nothing = left_over(trace, step)
+        is_nothing = bool(np.all((step.value == 0) | (False if nothing is None else nothing)))
+        why = why_nothing(trace, step)
+        shown.setdefault(step.symbol, []).append(is_nothing)
+        ignored = step.why == "the result ignores it" or step.gradient_of is None
+        assert why.startswith("all 0, since ") == (is_nothing and not ignored), (step.key, why)
+        told += re.findall(r"∂L/∂[\w']+(?= is 0| are 0|, | and )", why)
+    assert all(any(shown[symbol]) for symbol in told), told
+
+
+def test_the_part_of_a_gradient_that_is_0_says_what_makes_it_so() -> None:
+    trace = solve(posed("rnn-gru")._replace(backward=Backward()))
+    step = trace.find("time step 1/grad_from_input")
+    assert why_nothing(trace, step) == "0 at gates=0…1, since ∂L/∂gates[gate=0] and from_state are 0"
 
 
 @pytest.mark.spread
