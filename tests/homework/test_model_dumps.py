@@ -438,6 +438,16 @@ def test_another_number_that_no_rule_has_is_found(option: str, number: float, mi
     assert says in marked[SCORES].finding.says
 
 
+@pytest.mark.thorough
+def test_heads_that_lie_side_by_side_in_another_order_are_told() -> None:
+    at = "layer 0/attention/q"
+    found = computed("llama")[at]
+    exchanged = np.concatenate(np.split(found, 2, axis=-1)[::-1], axis=-1)
+    marked = marker_of("llama").mark(from_python({at: exchanged.astype(np.float32)}))
+    assert marked[at].mistake == "heads-permuted"
+    assert marked[at].finding.says.endswith("1, 0")
+
+
 @pytest.mark.parametrize(
     ("id", "at"),
     [

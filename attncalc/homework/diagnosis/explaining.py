@@ -49,6 +49,8 @@ MOST_PAIRS = 3000
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED = "heads-permuted"
+HEADS = ("h", "g")
+"""What heads of queries and of keys are along."""
 ANOTHER_BASE = "rope-wrong-base"
 BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8)
 """The bases of turns that are tried first."""
@@ -352,13 +354,16 @@ def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) 
 
 def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
     """That the heads of a dump are the right ones in another order, whichever it is."""
-    step, answer = key.nodes[question.step], question.answer
+    step, answer, right = key.nodes[question.step], question.answer, question.expected
     known = next((mistake for mistake in key.known if mistake.id == PERMUTED), None)
-    if known is None or "h" not in step.names or answer.shape != question.expected.shape:
+    axes = [part for axis in step.axes for part in axis.parts or (axis,)]
+    place = next((number for number, axis in enumerate(axes) if axis.name in HEADS), None)
+    if known is None or place is None or answer.shape != right.shape:
         return []
     from attncalc.homework.diagnosis.dumps import matched  # a door: few answers are dumps
 
-    order = matched(answer, question.expected, step.names.index("h"))
+    shape = [axis.size for axis in axes]
+    order = matched(answer.laid(lambda part: part.reshape(shape)), right.reshape(shape), place)
     return [(replace(known, says=f"{known.says}: {', '.join(map(str, order))}"),)] if order else []
 
 
