@@ -21,8 +21,22 @@ from attncalc.declare.mistake import (
     until_steps,
     wrong,
 )
+from attncalc.language.axes import Axis, find
 from attncalc.language.graph import Node, as_node, rewrite, walk
-from attncalc.language.ops import affine, bucket, compare_equal, index, keep_where, part_of, softmax, total
+from attncalc.language.ops import (
+    affine,
+    bucket,
+    compare_equal,
+    concat,
+    index,
+    keep_where,
+    part_of,
+    rotate,
+    softmax,
+    spread,
+    total,
+)
+from attncalc.language.ops.moves import reread
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
@@ -173,6 +187,77 @@ def _expert_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"experts_top": given["experts_top"] - 1}
 
 
+def _of_the_one_before(s: Scope) -> Node:
+    """What each token has, with that of the one before it; the first token has that of the last."""
+    name, size = s.this.axes[-2][:2]
+    return concat([part_of(s.this, name, size - 1, size), part_of(s.this, name, 0, size - 1)], name)
+
+
+def _both_activated(s: Scope) -> Node:
+    return s.activated * replaced(s.activated.sources[0], s.hidden, s.linear)
+
+
+def _cut(*, in_turn: bool) -> Rule:
+    """The gate, or what goes beside it, cut from a matrix in which their columns lie in turn, or in halves."""
+
+    def rule(s: Scope) -> Node:
+        *front, width = s.this.axes
+        made = {name: s.as_due[s.step.args["group"], name].sources[0] for name in ("hidden", "linear")}
+        both = concat([reread(x, (*front, Axis("half", 1), width)) for x in made.values()], "half")
+        half = Axis("half", 2)
+        lying = reread(both, (*front, width, half))
+        if in_turn:
+            lying = reread(spread(both, (*front, width, half)), (*front, half, width))
+        place = [*made].index(s.step.args["name"])
+        return reread(part_of(lying, "half", place, place + 1), s.this.axes)
+
+    return rule
+
+
+def _shared_in_the_whole(s: Scope) -> Node:
+    """The shared experts multiplied as the chosen ones are."""
+    scale: float = s.options["experts_routed_scale"]
+    if scale == 1:
+        raise NotThere("a scale")
+    mixed, shared = parts(s.this, "add")
+    return mixed + shared * scale
+
+
+def _normed_at_once(s: Scope) -> Node:
+    """The final norm of what a layer gives."""
+    norm = s.as_due.get(("final norm", "output"))
+    if norm is None:
+        raise NotThere("final norm")
+    return replaced(norm.sources[0], _normed(norm), s.this)
+
+
+def _last_turned(s: Scope) -> Node:
+    """The last entries of a head turned, where the first ones are."""
+    turned, _ = parts(s.this, "concat")
+    (x, cosines, sines), name = parts(turned, "rotate"), turned.names[-1]
+    whole, size = parts(x, "slice")[0], turned.axes[-1].size
+    count = find(whole.axes, name).size
+    last = rotate(part_of(whole, name, count - size, count), cosines, sines, turned.args["layout"])
+    return concat([part_of(whole, name, 0, count - size), last], name)
+
+
+def _other(option: str, change: Callable[[Any], Any]) -> Options:
+    """Another number than that of an option, where it has one."""
+
+    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given[option] is None:
+            raise NotThere(option)
+        return {option: change(given[option])}
+
+    return options
+
+
+def _further(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["bias"] != "t5":
+        raise NotThere("buckets")
+    return {"max_distance": 2 * given["max_distance"]}
+
+
 def _bare(at: str) -> Mistake:
     return wrong(
         "norm-final-missing",
@@ -252,16 +337,95 @@ AROUND = (
     ),
     *(
         wrong(
-            f"att-own-{what}-zero",
+            f"att-own-{what}",
             "attention/weights cross-attention/weights",
             rule,
-            says=f"a token's own {what} is 0{more}",
+            says=f"a token's own {says}",
             hint="Does each token look at itself, too?",
         )
-        for what, rule, more in (
-            ("score", lambda s: softmax(keep_where(_own(s.this), 0, logits(s))), ""),
-            ("weight", lambda s: keep_where(_own(s.this), 0, s.this), ", and the rest is not shared out again"),
+        for what, rule, says in (
+            ("score-zero", lambda s: softmax(keep_where(_own(s.this), 0, logits(s))), "score is 0"),
+            (
+                "weight-zero",
+                lambda s: keep_where(_own(s.this), 0, s.this),
+                "weight is 0, and the rest is not shared out again",
+            ),
+            (
+                "score-masked",
+                lambda s: softmax(keep_where(_own(s.this), logits(s) - 10000, logits(s))),
+                "score is 10000 less: it looks at itself only where it sees nothing else",
+            ),
         )
+    ),
+    *(
+        wrong(
+            "att-of-token-before",
+            f"attention/{what}",
+            _of_the_one_before,
+            says="each token's place is taken by the one before it",
+            hint="Whose query, and whose key, is a row?",
+        )
+        for what in ("q_heads", "k_heads", "q_rotated", "k_rotated")
+    ),
+    *(
+        wrong(
+            "gate-wrong-join",
+            "feed-forward/gated",
+            rule,
+            says=says,
+            hint="What is done to each of the two products, and how do they meet?",
+        )
+        for rule, says in (
+            (_both_activated, "both products go through the activation"),
+            (lambda s: s.activated + s.linear, "what comes out of the gate is added, not multiplied"),
+        )
+    ),
+    *(
+        wrong(
+            "fused-gate-up-order",
+            "feed-forward/hidden feed-forward/linear",
+            _cut(in_turn=in_turn),
+            says=says,
+            hint="How do the columns of the gate, and of what it lets through, lie in the matrix that makes both?",
+        )
+        for in_turn, says in (
+            (False, "each second column of a fused matrix that holds one half behind the other"),
+            (True, "halves of a fused matrix that holds their columns in turn"),
+        )
+    ),
+    wrong(
+        "rope-last-dims",
+        "attention/q_rotated attention/k_rotated",
+        _last_turned,
+        says="the last entries of each head are turned, not the first",
+        hint="Which entries of a head does this model turn?",
+    ),
+    wrong(
+        "rope-other-dims",
+        options=_other("rope_dims", lambda _: None),
+        says="all entries of a head are turned",
+        hint="How many entries of a head does this model turn?",
+    ),
+    wrong(
+        "window-other-size",
+        options=_other("window", lambda there: 2 * there),
+        says="a window twice as wide",
+        hint="How far may a query look?",
+    ),
+    *(
+        wrong(
+            "softcap-other",
+            options=_other(option, lambda there: 2 * there),
+            says="twice the cap",
+            hint="How large may a score become, and how large a logit?",
+        )
+        for option in ("softcap", "final_softcap")
+    ),
+    wrong(
+        "t5-other-distance",
+        options=_further,
+        says="buckets for distances twice as far",
+        hint="From which distance on do all keys share a bucket?",
     ),
     *(
         wrong(
@@ -367,6 +531,13 @@ AROUND = (
     ),
     wrong(
         "layer-missing",
+        "residual2",
+        _normed_at_once,
+        says="the final norm of what this layer gives: those behind it are left out",
+        hint="How many layers has this model?",
+    ),
+    wrong(
+        "layer-missing",
         "residual1 residual2 residual3",
         lambda s: parts(s.this, "add")[0],
         says="what a layer is given goes on as it is: the layer is left out",
@@ -408,6 +579,20 @@ AROUND = (
         for rule, factor in ((lambda s: s.this * 2, "2"), (lambda s: s.this / 2, "1/2"))
     ),
     *inside(OF_EXPERTS, "feed-forward"),
+    wrong(
+        "experts-shared-scaled",
+        "feed-forward/output",
+        _shared_in_the_whole,
+        says="the shared experts are scaled as the chosen ones are",
+        hint="Which experts are multiplied by the scale of the gates?",
+    ),
+    wrong(
+        "experts-softmax-over-tokens",
+        "feed-forward/probabilities",
+        lambda s: softmax(logits(s), s.this.names[-2]),
+        says="shares over the tokens, in place of over the experts",
+        hint="Over what do the shares of a token sum to 1?",
+    ),
     wrong(
         "experts-no-gates",
         "feed-forward/gates",
