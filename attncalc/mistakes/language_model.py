@@ -578,6 +578,13 @@ AROUND = (
         )
         for rule, factor in ((lambda s: s.this * 2, "2"), (lambda s: s.this / 2, "1/2"))
     ),
+    wrong(
+        "scale-embedding-other",
+        "embedding/embeddings",
+        lambda s: s.this * 2,
+        says="the embeddings times 2",
+        hint="What are this model's embeddings multiplied by?",
+    ),
     *inside(OF_EXPERTS, "feed-forward"),
     wrong(
         "experts-shared-scaled",

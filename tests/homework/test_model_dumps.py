@@ -429,6 +429,7 @@ def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
     [
         ("llama", "scale", 0.4, "att-other-scale", "the scaled scores times about 0.8"),
         ("llama", "eps", 0.004, "ln-wrong-eps", "another ε: about 0.004 (--eps 0.004"),
+        ("llama", "eps", 0.01, "ln-wrong-eps", "another ε: about 0.01 (--eps 0.01"),
         ("llama", "rope_dims", 2, "rope-other-dims", "another number: 2 (--rope-dims 2"),
         ("gemma2", "softcap", 0.37, "softcap-other", "another cap: about 0.37 (--softcap 0.37"),
         ("gemma2", "final_softcap", 0.73, "softcap-other", "another cap: about 0.73 (--final-softcap 0.73"),

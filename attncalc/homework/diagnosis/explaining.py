@@ -67,7 +67,7 @@ GOLDEN = (3 - 5**0.5) / 2, (5**0.5 - 1) / 2
 NARROWED, MORE_NARROWED = 18, 32
 """So often what lies between two numbers is narrowed: a base, of which a few figures are told, and another one."""
 CLOSELY = 0.05
-"""By this nearer than at first a number must be by then, for it to be narrowed further."""
+"""By this nearer than at first a number must be by then, or within the noise, for it to be narrowed further."""
 MOST_NUMBERS = 32
 """So many whole numbers are tried."""
 AS_NEAR = 1.5
@@ -401,7 +401,7 @@ def _numbers_found(
         sought.append((ANOTHER_BASE, BASES, _instead(option, "base"), beside))
     if settled.get("eps"):
         sought.append(("ln-wrong-eps", EPSILONS, _instead("eps", "ε"), None))
-    sought.append(("att-other-scale", FACTORS, _times, None))
+    sought += [(name, FACTORS, _times, None) for name in ("att-other-scale", "scale-embedding-other")]
     for name in filter(settled.get, ("softcap", "final_softcap")):
         usual = [settled[name] * factor for factor in FACTORS]
         sought.append(("softcap-other", usual, _instead(name, "cap"), None))
@@ -452,7 +452,7 @@ def _instead(option: str, called: str) -> Callable[[Mistake, float], Mistake]:
 
 
 def _times(known: Mistake, factor: float) -> Mistake:
-    return replace(known, rule=lambda s: s.this * factor, says=f"the scaled scores times about {factor:g}")
+    return replace(known, rule=lambda s: s.this * factor, says=f"{known.says.rpartition(' ')[0]} about {factor:g}")
 
 
 def _number_found(
@@ -481,24 +481,27 @@ def _number_found(
             tried[number] = far, made, values
         return tried[number][0]
 
+    def is_within(number: float) -> bool:
+        return off(number) < np.inf and all(fits(question.answer, x).all() for x in tried[number][2])
+
     if not _is_touched(key, question, rule(known, usual[-1])):
         return []
-    nearest = min(usual, key=off)
+    nearest = float(f"{min(usual, key=off):.9g}")
     most = 1.0 if beside is not None else ROUGHLY
     if off(nearest) >= most * distance(question.answer, _without_mistake(key, question, own), question.expected):
         return []
-    low, high = np.log(nearest) - APART, np.log(nearest) + APART
+    low, high, best = np.log(nearest) - APART, np.log(nearest) + APART, nearest
     for narrowed in range(NARROWED if beside is not None else MORE_NARROWED):
         a, b = (low + share * (high - low) for share in GOLDEN)
         low, high = (low, b) if off(np.exp(a)) < off(np.exp(b)) else (a, high)
-        if narrowed == NARROWED and min(map(off, tried)) > CLOSELY * off(nearest):
+        best = min(tried, key=off)
+        if narrowed == NARROWED and off(best) > CLOSELY * off(nearest) and not is_within(best):
             return []
-    best = min(tried, key=off)
     rounded = next((x for n in range(1, 7) if off(x := float(f"{best:.{n}g}")) <= AS_NEAR * off(best)), best)
-    _, made, values = tried[rounded]
+    made = tried[rounded][1]
     if beside is not None:
         return _nearest(key, question, made, own, beside)
-    return _nearest(key, question, made, own) if all(fits(question.answer, x).all() for x in values) else []
+    return _nearest(key, question, made, own) if is_within(rounded) else []
 
 
 def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:
