@@ -30,8 +30,10 @@ from attncalc.language.ops import (
     concat,
     index,
     keep_where,
+    mean,
     part_of,
     rotate,
+    sigmoid,
     softmax,
     spread,
     total,
@@ -41,6 +43,7 @@ from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
 from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, gates_unscaled, unbiased
+from attncalc.mistakes.rotary import turns
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
@@ -241,6 +244,38 @@ def _last_turned(s: Scope) -> Node:
     return concat([part_of(whole, name, 0, count - size), last], name)
 
 
+def _normed_before_the_sum(s: Scope) -> Node:
+    """A norm of what a part finds, added to what goes past it, where it is of the sum."""
+    whole = _normed(s.step)
+    past, part = parts(whole, "add")
+    if whole.op != "step" or "residual" not in whole.key[1]:
+        raise NotThere("a sum in the norm")
+    return replaced(s.this, whole, part) + past
+
+
+def _values_turned(s: Scope) -> Node:
+    """Values turned as the keys are, before the heads that share them take them."""
+    keys = s.as_due.get((s.step.args["group"], "k_rotated"))
+    if keys is None:
+        raise NotThere("keys that are turned")
+    K, cosines, sines = parts(keys, "rotate")
+    return like(rotate(like(s.this, K), cosines, sines, keys.sources[0].args["layout"]), s.this)
+
+
+def _normed_last(s: Scope) -> Node:
+    """Queries or keys turned first, and normalised then."""
+    group, name = s.step.key
+    if name != "output":
+        return parts(s.this, "rotate")[0]
+    attention, _, norm = group.rpartition("/")
+    turned = s.as_due.get((attention, f"{norm[0]}_rotated"))
+    if turned is None:
+        raise NotThere("a turn")
+    _, cosines, sines = parts(turned, "rotate")
+    x = _normed(s.step)
+    return replaced(s.this, x, rotate(x, cosines, sines, turned.sources[0].args["layout"]))
+
+
 def _other(option: str, change: Callable[[Any], Any]) -> Options:
     """Another number than that of an option, where it has one."""
 
@@ -268,18 +303,22 @@ def _bare(at: str) -> Mistake:
     )
 
 
-def _learned_by_the_first(s: Scope) -> Node:
-    """A layer's second norm with what its first one has learned."""
-    number = s.step.args["group"][-1]
+def _learned_by(other_norm: str) -> Rule:
+    """A norm of a layer with what another one of its norms has learned."""
 
-    def other(node: Node) -> Node | None:
-        name = node.args["name"].replace(f"norm{number}/", "norm1/") if node.op == "input" else ""
-        return s.known.get(("", name)) if name and name != node.args["name"] else None
+    def rule(s: Scope) -> Node:
+        number = s.step.args["group"][-1]
 
-    own = {node: found for node in walk(s.this, into=until_steps) if (found := other(node))}
-    if not own:
-        raise NotThere("another gain")
-    return rewrite([s.this], own.get)[0]
+        def other(node: Node) -> Node | None:
+            name = node.args["name"].replace(f"norm{number}/", f"{other_norm}/") if node.op == "input" else ""
+            return s.known.get(("", name)) if name and name != node.args["name"] else None
+
+        own = {node: found for node in walk(s.this, into=until_steps) if (found := other(node))}
+        if not own:
+            raise NotThere("another gain")
+        return rewrite([s.this], own.get)[0]
+
+    return rule
 
 
 NORMS = (
@@ -288,12 +327,19 @@ NORMS = (
     "norm3/output",
     "post-norm1/output",
     "post-norm2/output",
-    "embedding/norm/output",
+    "norm/output",
 )
-"""Norms of a model but for the last one."""
+"""Norms of a model but for the last one; the last are those of the embeddings, and of what becomes logits."""
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
-    *inside(LAYER, "embedding/norm", "logits/norm"),
+    *inside(LAYER, "norm"),
+    wrong(
+        "ln-no-beta",
+        "norm1/output norm2/output norm3/output norm/output final norm/output",
+        lambda s: parts(s.this, "add")[0],
+        says="without β",
+        hint="Where do the two learned vectors come in?",
+    ),
     *inside(CLAMPS, "feed-forward"),
     wrong(
         "mask-added",
@@ -320,6 +366,48 @@ AROUND = (
             hint="Which norms has a layer of this model, and what does each of them normalise?",
         )
         for at in NORMS
+    ),
+    wrong(
+        "norm-before-sum",
+        "norm1/output norm2/output norm3/output",
+        _normed_before_the_sum,
+        says="x + LN(F(x))",
+        hint="Is what goes past a part of this model normalised with what it finds?",
+    ),
+    wrong(
+        "head-not-activated",
+        "norm/output",
+        lambda s: replaced(s.this, s.known["logits", "activated"], s.known["logits", "hidden"]),
+        says="without an activation",
+        hint="What does this model's head do with the hidden states first?",
+    ),
+    wrong(
+        "head-of-mean",
+        "logits/first",
+        lambda s: mean(parts(s.this, "take")[0], "n"),
+        says="the mean of all tokens, in place of the first one",
+        hint="Which token's vector tells the class?",
+    ),
+    wrong(
+        "emb-class-last",
+        "embedding/with_class",
+        lambda s: concat(parts(s.this, "concat")[::-1], "n"),
+        says="the class token behind the patches",
+        hint="Where does the class token stand?",
+    ),
+    wrong(
+        "bias-missing",
+        "embedding/embedded",
+        lambda s: parts(s.this, "add")[0],
+        says="without its bias",
+        hint="What is learned besides the kernels of the patches?",
+    ),
+    wrong(
+        "gate-factor-missing",
+        "feed-forward/activated",
+        lambda s: s.clamped * sigmoid(s.clamped),
+        says="the sigmoid of the gate itself, not of some times it",
+        hint="What is the gate multiplied by in its sigmoid?",
     ),
     wrong(
         "norm-plus-one-added",
@@ -393,6 +481,21 @@ AROUND = (
             (True, "halves of a fused matrix that holds their columns in turn"),
         )
     ),
+    *(turns(f"attention/{what}")[-1] for what in ("q_rotated", "k_rotated")),
+    wrong(
+        "rope-on-v",
+        "attention/v_heads",
+        _values_turned,
+        says="the values are turned too",
+        hint="Which of q, k and v go into the scores?",
+    ),
+    wrong(
+        "qk-norm-after-rope",
+        "q-norm/output k-norm/output attention/q_rotated attention/k_rotated",
+        _normed_last,
+        says="queries and keys are turned first, and normalised then",
+        hint="Are queries of this model normalised before they are turned, or after?",
+    ),
     wrong(
         "rope-last-dims",
         "attention/q_rotated attention/k_rotated",
@@ -431,11 +534,18 @@ AROUND = (
         wrong(
             "norm-of-first-part",
             at,
-            _learned_by_the_first,
+            _learned_by("norm1"),
             says="a norm with the gain of the layer's first norm",
             hint="Whose gain does each norm of a layer have?",
         )
         for at in ("norm2/output", "norm3/output", "post-norm2/output")
+    ),
+    wrong(
+        "norm-of-second-part",
+        "norm1/output",
+        _learned_by("norm2"),
+        says="a norm with the gain of the layer's second norm",
+        hint="Whose gain does each norm of a layer have?",
     ),
     wrong(
         "block-parallel",

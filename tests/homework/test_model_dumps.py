@@ -19,7 +19,7 @@ from attncalc.common.errors import InputError
 from attncalc.common.numerals import ACCUMULATED
 from attncalc.evaluate.precisions import Narrow
 from attncalc.evaluate.values import evaluate
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.key import Key, known
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import from_python
 from attncalc.inputs.checkpoint_configs import EVERY, FOLDER
@@ -476,10 +476,19 @@ def test_what_is_only_near_a_rule_is_not_told_by_its_name(id: str, at: str) -> N
     assert marker_of("llama").mark(from_python({at: wrong.astype(np.float32)}))[at].mistake == id
 
 
+def test_a_rule_speaks_of_a_step_by_no_more_than_its_part_and_its_name() -> None:
+    """Else it never finds one."""
+    assert [m.id for m in known("model") for word in m.at if word.count("/") > 1] == []
+
+
 OF_PARTS = {
     "llama": "layer-missing att-own-score-masked att-of-token-before gate-wrong-join fused-gate-up-order",
-    "gpt2": "pe-wrong-start",
+    "gpt2": "pe-wrong-start ln-no-beta",
+    "bert": "ln-no-beta norm-missing norm-before-sum head-not-activated",
+    "gpt_oss": "gate-factor-missing",
+    "vit": "head-of-mean emb-class-last",
     "gpt_neox": "rope-last-dims rope-other-dims",
+    "qwen3": "rope-inverse rope-on-v qk-norm-after-rope norm-of-second-part",
     "gemma2": "softcap-other",
     "mixtral": "experts-all experts-no-gates experts-scoring-swapped experts-one-fewer experts-softmax-over-tokens",
     "t5": "layer-missing t5-bidir t5-sign position-bias-missing t5-other-distance",
