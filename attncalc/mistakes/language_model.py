@@ -44,6 +44,7 @@ from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
 from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, gates_unscaled, unbiased
 from attncalc.mistakes.rotary import turns
+from attncalc.mistakes.sequence import PATCHES
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
@@ -388,20 +389,7 @@ AROUND = (
         says="the mean of all tokens, in place of the first one",
         hint="Which token's vector tells the class?",
     ),
-    wrong(
-        "emb-class-last",
-        "embedding/with_class",
-        lambda s: concat(parts(s.this, "concat")[::-1], "n"),
-        says="the class token behind the patches",
-        hint="Where does the class token stand?",
-    ),
-    wrong(
-        "bias-missing",
-        "embedding/embedded",
-        lambda s: parts(s.this, "add")[0],
-        says="without its bias",
-        hint="What is learned besides the kernels of the patches?",
-    ),
+    *inside(PATCHES, "embedding"),
     wrong(
         "gate-factor-missing",
         "feed-forward/activated",
