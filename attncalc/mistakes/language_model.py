@@ -32,6 +32,7 @@ from attncalc.language.ops import (
     keep_where,
     mean,
     part_of,
+    rename,
     rotate,
     sigmoid,
     softmax,
@@ -42,7 +43,7 @@ from attncalc.language.ops.moves import reread
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, gates_unscaled, unbiased
+from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, factors, gates_unscaled, unbiased, with_product
 from attncalc.mistakes.rotary import turns
 from attncalc.mistakes.sequence import PATCHES
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
@@ -254,6 +255,14 @@ def _normed_before_the_sum(s: Scope) -> Node:
     return replaced(s.this, whole, part) + past
 
 
+def _of_the_writer(s: Scope) -> Node:
+    """Keys or values of what the decoder writes, in place of what the encoder has read."""
+    read, W = factors(s)
+    q = s.as_due[s.step.args["group"], "q"].sources[0]
+    x = parts(q.sources[0] if q.op == "add" else q, "matmul")[0]
+    return with_product(s, rename(x, x.names[-2], read.names[-2]) @ W)
+
+
 def _values_turned(s: Scope) -> Node:
     """Values turned as the keys are, before the heads that share them take them."""
     keys = s.as_due.get((s.step.args["group"], "k_rotated"))
@@ -381,6 +390,13 @@ AROUND = (
         lambda s: replaced(s.this, s.known["logits", "activated"], s.known["logits", "hidden"]),
         says="without an activation",
         hint="What does this model's head do with the hidden states first?",
+    ),
+    wrong(
+        "qkv-context-ignored",
+        "cross-attention/k cross-attention/v",
+        _of_the_writer,
+        says="keys and values of the tokens, not of the context",
+        hint="Where is the text that is looked at?",
     ),
     wrong(
         "head-of-mean",

@@ -486,6 +486,7 @@ OF_PARTS = {
     "gpt2": "pe-wrong-start ln-no-beta",
     "bert": "ln-no-beta norm-missing norm-before-sum head-not-activated",
     "gpt_oss": "gate-factor-missing",
+    "bart": "qkv-context-ignored",
     "vit": "head-of-mean patch-class-last patch-no-positions patch-no-bias",
     "gpt_neox": "rope-last-dims rope-other-dims",
     "qwen3": "rope-inverse rope-on-v qk-norm-after-rope norm-of-second-part",
