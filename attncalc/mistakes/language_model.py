@@ -47,7 +47,7 @@ from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, factors, gates_uns
 from attncalc.mistakes.rotary import turns
 from attncalc.mistakes.sequence import PATCHES
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
-from attncalc.mistakes.whole_layers import of_layer, without_nils
+from attncalc.mistakes.whole_layers import of_layer, unbiased_in, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
 MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output norm3/output "
@@ -391,6 +391,7 @@ AROUND = (
         says="without an activation",
         hint="What does this model's head do with the hidden states first?",
     ),
+    *unbiased_in("cross-attention")[:4],
     wrong(
         "qkv-context-ignored",
         "cross-attention/k cross-attention/v",

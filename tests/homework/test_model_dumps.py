@@ -481,6 +481,13 @@ def test_a_rule_speaks_of_a_step_by_no_more_than_its_part_and_its_name() -> None
     assert [m.id for m in known("model") for word in m.at if word.count("/") > 1] == []
 
 
+@pytest.mark.thorough
+def test_a_bias_that_is_missing_between_a_decoder_and_an_encoder_is_told() -> None:
+    t, at = computed("bart"), "decoder/layer 0/cross-attention/v"
+    bare = t[at] - np.asarray(t.inputs[f"{at[:-1]}bv"].value)
+    assert marker_of("bart").mark(from_python({at: bare.astype(np.float32)}))[at].mistake == "bias-missing"
+
+
 OF_PARTS = {
     "llama": "layer-missing att-own-score-masked att-of-token-before gate-wrong-join fused-gate-up-order",
     "gpt2": "pe-wrong-start ln-no-beta",
