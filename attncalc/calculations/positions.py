@@ -67,7 +67,7 @@ _OWN = {
 }
 """The options that belong to some scalings only."""
 
-_NEEDS = {
+NEEDS = {
     "none": (),
     "base": ("factor",),
     "linear": ("factor",),
@@ -237,7 +237,7 @@ def _check(rotation: Rotation) -> None:
             )
     if rotation.factor is not None and rotation.scaling == "none":
         raise OptionError("--factor goes with --scaling, which is not given", hint="--scaling linear is the simplest")
-    for name in _NEEDS[rotation.scaling]:
+    for name in NEEDS[rotation.scaling]:
         by_length = name == "factor" and rotation.scaling == "yarn" and rotation.length and rotation.original_length
         if getattr(rotation, name) is None and not by_length:
             raise OptionError(f"--scaling {rotation.scaling} needs {flag(name)}")

@@ -15,7 +15,8 @@ from typing import Any
 
 from attncalc.calculations import load
 from attncalc.calculations.attention_options import check_buckets
-from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
+from attncalc.calculations.positions import NEEDS
+from attncalc.common.errors import InputError, OptionError, both, either, near, quoted, visible
 from attncalc.declare.calculation import read
 
 FOLDER = Path(__file__).parent / "architectures"
@@ -271,4 +272,14 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
         if key not in names:
             raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
         found |= _allowed(key, {names[key]: tuple(value) if isinstance(value, list) else value}, source)
+    return _complete(kind, found, source)
+
+
+def _complete(kind: str, found: dict[str, Any], source: str) -> dict[str, Any]:
+    """The options of the turns, where nothing is missing that their scaling needs."""
+    needed = NEEDS[of_every()["rope_type"][kind]]
+    names = of_every()["rope"].items()
+    lacking = [key for key, name in names if name.removeprefix("rope_") in needed and name not in found]
+    if lacking:
+        raise InputError(f"{source}: rope_type = {quoted(kind)} needs {both(lacking)}")
     return found

@@ -21,14 +21,33 @@ from attncalc.declare.mistake import (
     until_steps,
     wrong,
 )
+from attncalc.language.axes import Axis, find
 from attncalc.language.graph import Node, as_node, rewrite, walk
-from attncalc.language.ops import affine, bucket, compare_equal, index, keep_where, part_of, softmax, total
+from attncalc.language.ops import (
+    affine,
+    bucket,
+    compare_equal,
+    concat,
+    index,
+    keep_where,
+    mean,
+    part_of,
+    rename,
+    rotate,
+    sigmoid,
+    softmax,
+    spread,
+    total,
+)
+from attncalc.language.ops.moves import reread
 from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, gates_unscaled, unbiased
+from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, factors, gates_unscaled, unbiased, with_product
+from attncalc.mistakes.rotary import turns
+from attncalc.mistakes.sequence import PATCHES
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
-from attncalc.mistakes.whole_layers import of_layer, without_nils
+from attncalc.mistakes.whole_layers import of_layer, unbiased_in, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
 MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output norm3/output "
@@ -173,6 +192,117 @@ def _expert_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"experts_top": given["experts_top"] - 1}
 
 
+def _of_the_one_before(s: Scope) -> Node:
+    """What each token has, with that of the one before it; the first token has that of the last."""
+    name, size = s.this.axes[-2][:2]
+    return concat([part_of(s.this, name, size - 1, size), part_of(s.this, name, 0, size - 1)], name)
+
+
+def _both_activated(s: Scope) -> Node:
+    return s.activated * replaced(s.activated.sources[0], s.hidden, s.linear)
+
+
+def _cut(*, in_turn: bool) -> Rule:
+    """The gate, or what goes beside it, cut from a matrix in which their columns lie in turn, or in halves."""
+
+    def rule(s: Scope) -> Node:
+        *front, width = s.this.axes
+        made = {name: s.as_due[s.step.args["group"], name].sources[0] for name in ("hidden", "linear")}
+        both = concat([reread(x, (*front, Axis("half", 1), width)) for x in made.values()], "half")
+        half = Axis("half", 2)
+        lying = reread(both, (*front, width, half))
+        if in_turn:
+            lying = reread(spread(both, (*front, width, half)), (*front, half, width))
+        place = [*made].index(s.step.args["name"])
+        return reread(part_of(lying, "half", place, place + 1), s.this.axes)
+
+    return rule
+
+
+def _shared_in_the_whole(s: Scope) -> Node:
+    """The shared experts multiplied as the chosen ones are."""
+    scale: float = s.options["experts_routed_scale"]
+    if scale == 1:
+        raise NotThere("a scale")
+    mixed, shared = parts(s.this, "add")
+    return mixed + shared * scale
+
+
+def _normed_at_once(s: Scope) -> Node:
+    """The final norm of what a layer gives."""
+    norm = s.as_due.get(("final norm", "output"))
+    if norm is None:
+        raise NotThere("final norm")
+    return replaced(norm.sources[0], _normed(norm), s.this)
+
+
+def _last_turned(s: Scope) -> Node:
+    """The last entries of a head turned, where the first ones are."""
+    turned, _ = parts(s.this, "concat")
+    (x, cosines, sines), name = parts(turned, "rotate"), turned.names[-1]
+    whole, size = parts(x, "slice")[0], turned.axes[-1].size
+    count = find(whole.axes, name).size
+    last = rotate(part_of(whole, name, count - size, count), cosines, sines, turned.args["layout"])
+    return concat([part_of(whole, name, 0, count - size), last], name)
+
+
+def _normed_before_the_sum(s: Scope) -> Node:
+    """A norm of what a part finds, added to what goes past it, where it is of the sum."""
+    whole = _normed(s.step)
+    past, part = parts(whole, "add")
+    if whole.op != "step" or "residual" not in whole.key[1]:
+        raise NotThere("a sum in the norm")
+    return replaced(s.this, whole, part) + past
+
+
+def _of_the_writer(s: Scope) -> Node:
+    """Keys or values of what the decoder writes, in place of what the encoder has read."""
+    read, W = factors(s)
+    q = s.as_due[s.step.args["group"], "q"].sources[0]
+    x = parts(q.sources[0] if q.op == "add" else q, "matmul")[0]
+    return with_product(s, rename(x, x.names[-2], read.names[-2]) @ W)
+
+
+def _values_turned(s: Scope) -> Node:
+    """Values turned as the keys are, before the heads that share them take them."""
+    keys = s.as_due.get((s.step.args["group"], "k_rotated"))
+    if keys is None:
+        raise NotThere("keys that are turned")
+    K, cosines, sines = parts(keys, "rotate")
+    return like(rotate(like(s.this, K), cosines, sines, keys.sources[0].args["layout"]), s.this)
+
+
+def _normed_last(s: Scope) -> Node:
+    """Queries or keys turned first, and normalised then."""
+    group, name = s.step.key
+    if name != "output":
+        return parts(s.this, "rotate")[0]
+    attention, _, norm = group.rpartition("/")
+    turned = s.as_due.get((attention, f"{norm[0]}_rotated"))
+    if turned is None:
+        raise NotThere("a turn")
+    _, cosines, sines = parts(turned, "rotate")
+    x = _normed(s.step)
+    return replaced(s.this, x, rotate(x, cosines, sines, turned.sources[0].args["layout"]))
+
+
+def _other(option: str, change: Callable[[Any], Any]) -> Options:
+    """Another number than that of an option, where it has one."""
+
+    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given[option] is None:
+            raise NotThere(option)
+        return {option: change(given[option])}
+
+    return options
+
+
+def _further(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["bias"] != "t5":
+        raise NotThere("buckets")
+    return {"max_distance": 2 * given["max_distance"]}
+
+
 def _bare(at: str) -> Mistake:
     return wrong(
         "norm-final-missing",
@@ -183,18 +313,22 @@ def _bare(at: str) -> Mistake:
     )
 
 
-def _learned_by_the_first(s: Scope) -> Node:
-    """A layer's second norm with what its first one has learned."""
-    number = s.step.args["group"][-1]
+def _learned_by(other_norm: str) -> Rule:
+    """A norm of a layer with what another one of its norms has learned."""
 
-    def other(node: Node) -> Node | None:
-        name = node.args["name"].replace(f"norm{number}/", "norm1/") if node.op == "input" else ""
-        return s.known.get(("", name)) if name and name != node.args["name"] else None
+    def rule(s: Scope) -> Node:
+        number = s.step.args["group"][-1]
 
-    own = {node: found for node in walk(s.this, into=until_steps) if (found := other(node))}
-    if not own:
-        raise NotThere("another gain")
-    return rewrite([s.this], own.get)[0]
+        def other(node: Node) -> Node | None:
+            name = node.args["name"].replace(f"norm{number}/", f"{other_norm}/") if node.op == "input" else ""
+            return s.known.get(("", name)) if name and name != node.args["name"] else None
+
+        own = {node: found for node in walk(s.this, into=until_steps) if (found := other(node))}
+        if not own:
+            raise NotThere("another gain")
+        return rewrite([s.this], own.get)[0]
+
+    return rule
 
 
 NORMS = (
@@ -203,12 +337,19 @@ NORMS = (
     "norm3/output",
     "post-norm1/output",
     "post-norm2/output",
-    "embedding/norm/output",
+    "norm/output",
 )
-"""Norms of a model but for the last one."""
+"""Norms of a model but for the last one; the last are those of the embeddings, and of what becomes logits."""
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
-    *inside(LAYER, "embedding/norm", "logits/norm"),
+    *inside(LAYER, "norm"),
+    wrong(
+        "ln-no-beta",
+        "norm1/output norm2/output norm3/output norm/output final norm/output",
+        lambda s: parts(s.this, "add")[0],
+        says="without β",
+        hint="Where do the two learned vectors come in?",
+    ),
     *inside(CLAMPS, "feed-forward"),
     wrong(
         "mask-added",
@@ -237,6 +378,43 @@ AROUND = (
         for at in NORMS
     ),
     wrong(
+        "norm-before-sum",
+        "norm1/output norm2/output norm3/output",
+        _normed_before_the_sum,
+        says="x + LN(F(x))",
+        hint="Is what goes past a part of this model normalised with what it finds?",
+    ),
+    wrong(
+        "head-not-activated",
+        "norm/output",
+        lambda s: replaced(s.this, s.known["logits", "activated"], s.known["logits", "hidden"]),
+        says="without an activation",
+        hint="What does this model's head do with the hidden states first?",
+    ),
+    *unbiased_in("cross-attention")[:4],
+    wrong(
+        "qkv-context-ignored",
+        "cross-attention/k cross-attention/v",
+        _of_the_writer,
+        says="keys and values of the tokens, not of the context",
+        hint="Where is the text that is looked at?",
+    ),
+    wrong(
+        "head-of-mean",
+        "logits/first",
+        lambda s: mean(parts(s.this, "take")[0], "n"),
+        says="the mean of all tokens, in place of the first one",
+        hint="Which token's vector tells the class?",
+    ),
+    *inside(PATCHES, "embedding"),
+    wrong(
+        "gate-factor-missing",
+        "feed-forward/activated",
+        lambda s: s.clamped * sigmoid(s.clamped),
+        says="the sigmoid of the gate itself, not of some times it",
+        hint="What is the gate multiplied by in its sigmoid?",
+    ),
+    wrong(
         "norm-plus-one-added",
         options=chosen(norm_offset={0: 1}),
         says="1 more than γ as it is stored",
@@ -252,26 +430,127 @@ AROUND = (
     ),
     *(
         wrong(
-            f"att-own-{what}-zero",
+            f"att-own-{what}",
             "attention/weights cross-attention/weights",
             rule,
-            says=f"a token's own {what} is 0{more}",
+            says=f"a token's own {says}",
             hint="Does each token look at itself, too?",
         )
-        for what, rule, more in (
-            ("score", lambda s: softmax(keep_where(_own(s.this), 0, logits(s))), ""),
-            ("weight", lambda s: keep_where(_own(s.this), 0, s.this), ", and the rest is not shared out again"),
+        for what, rule, says in (
+            ("score-zero", lambda s: softmax(keep_where(_own(s.this), 0, logits(s))), "score is 0"),
+            (
+                "weight-zero",
+                lambda s: keep_where(_own(s.this), 0, s.this),
+                "weight is 0, and the rest is not shared out again",
+            ),
+            (
+                "score-masked",
+                lambda s: softmax(keep_where(_own(s.this), logits(s) - 10000, logits(s))),
+                "score is 10000 less: it looks at itself only where it sees nothing else",
+            ),
         )
+    ),
+    *(
+        wrong(
+            "att-of-token-before",
+            f"attention/{what}",
+            _of_the_one_before,
+            says="each token's place is taken by the one before it",
+            hint="Whose query, and whose key, is a row?",
+        )
+        for what in ("q_heads", "k_heads", "q_rotated", "k_rotated")
+    ),
+    *(
+        wrong(
+            "gate-wrong-join",
+            "feed-forward/gated",
+            rule,
+            says=says,
+            hint="What is done to each of the two products, and how do they meet?",
+        )
+        for rule, says in (
+            (_both_activated, "both products go through the activation"),
+            (lambda s: s.activated + s.linear, "what comes out of the gate is added, not multiplied"),
+        )
+    ),
+    *(
+        wrong(
+            "fused-gate-up-order",
+            "feed-forward/hidden feed-forward/linear",
+            _cut(in_turn=in_turn),
+            says=says,
+            hint="How do the columns of the gate, and of what it lets through, lie in the matrix that makes both?",
+        )
+        for in_turn, says in (
+            (False, "each second column of a fused matrix that holds one half behind the other"),
+            (True, "halves of a fused matrix that holds their columns in turn"),
+        )
+    ),
+    *(turns(f"attention/{what}")[-1] for what in ("q_rotated", "k_rotated")),
+    wrong(
+        "rope-on-v",
+        "attention/v_heads",
+        _values_turned,
+        says="the values are turned too",
+        hint="Which of q, k and v go into the scores?",
+    ),
+    wrong(
+        "qk-norm-after-rope",
+        "q-norm/output k-norm/output attention/q_rotated attention/k_rotated",
+        _normed_last,
+        says="queries and keys are turned first, and normalised then",
+        hint="Are queries of this model normalised before they are turned, or after?",
+    ),
+    wrong(
+        "rope-last-dims",
+        "attention/q_rotated attention/k_rotated",
+        _last_turned,
+        says="the last entries of each head are turned, not the first",
+        hint="Which entries of a head does this model turn?",
+    ),
+    wrong(
+        "rope-other-dims",
+        options=_other("rope_dims", lambda _: None),
+        says="all entries of a head are turned",
+        hint="How many entries of a head does this model turn?",
+    ),
+    wrong(
+        "window-other-size",
+        options=_other("window", lambda there: 2 * there),
+        says="a window twice as wide",
+        hint="How far may a query look?",
+    ),
+    *(
+        wrong(
+            "softcap-other",
+            options=_other(option, lambda there: 2 * there),
+            says="twice the cap",
+            hint="How large may a score become, and how large a logit?",
+        )
+        for option in ("softcap", "final_softcap")
+    ),
+    wrong(
+        "t5-other-distance",
+        options=_further,
+        says="buckets for distances twice as far",
+        hint="From which distance on do all keys share a bucket?",
     ),
     *(
         wrong(
             "norm-of-first-part",
             at,
-            _learned_by_the_first,
+            _learned_by("norm1"),
             says="a norm with the gain of the layer's first norm",
             hint="Whose gain does each norm of a layer have?",
         )
         for at in ("norm2/output", "norm3/output", "post-norm2/output")
+    ),
+    wrong(
+        "norm-of-second-part",
+        "norm1/output",
+        _learned_by("norm2"),
+        says="a norm with the gain of the layer's second norm",
+        hint="Whose gain does each norm of a layer have?",
     ),
     wrong(
         "block-parallel",
@@ -367,6 +646,13 @@ AROUND = (
     ),
     wrong(
         "layer-missing",
+        "residual2",
+        _normed_at_once,
+        says="the final norm of what this layer gives: those behind it are left out",
+        hint="How many layers has this model?",
+    ),
+    wrong(
+        "layer-missing",
         "residual1 residual2 residual3",
         lambda s: parts(s.this, "add")[0],
         says="what a layer is given goes on as it is: the layer is left out",
@@ -407,7 +693,28 @@ AROUND = (
         )
         for rule, factor in ((lambda s: s.this * 2, "2"), (lambda s: s.this / 2, "1/2"))
     ),
+    wrong(
+        "scale-embedding-other",
+        "embedding/embeddings",
+        lambda s: s.this * 2,
+        says="the embeddings times 2",
+        hint="What are this model's embeddings multiplied by?",
+    ),
     *inside(OF_EXPERTS, "feed-forward"),
+    wrong(
+        "experts-shared-scaled",
+        "feed-forward/output",
+        _shared_in_the_whole,
+        says="the shared experts are scaled as the chosen ones are",
+        hint="Which experts are multiplied by the scale of the gates?",
+    ),
+    wrong(
+        "experts-softmax-over-tokens",
+        "feed-forward/probabilities",
+        lambda s: softmax(logits(s), s.this.names[-2]),
+        says="shares over the tokens, in place of over the experts",
+        hint="Over what do the shares of a token sum to 1?",
+    ),
     wrong(
         "experts-no-gates",
         "feed-forward/gates",

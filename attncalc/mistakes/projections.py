@@ -52,7 +52,7 @@ ACTIVATION = (
     wrong(
         "gelu-silu",
         options=chosen(activation={"silu": "gelu-tanh", "swiglu": "geglu-tanh"}),
-        says="GELU, with tanh in place of erf, in place of SiLU",
+        says="GELU with tanh in place of SiLU",
         hint=WHICH,
         kind="convention",
     ),

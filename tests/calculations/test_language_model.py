@@ -143,6 +143,8 @@ def edited(folder: Path, name: str = "llama", /, **keys: Any) -> Path:
         ({"pretraining_tp": 2}, "pretraining_tp = 2 is not supported"),
         ({"my_own_key": 3}, "my_own_key = 3 is not supported for llama"),
         ({"rope_parameters": {"rope_type": "odd"}}, 'rope_type = "odd"'),
+        ({"rope_parameters": {"rope_type": "linear"}}, 'rope_type = "linear" needs factor'),
+        ({"rope_parameters": {"rope_type": "longrope"}}, 'rope_type = "longrope" needs short_factor and long_factor'),
         ({"num_hidden_layers": 3}, '"model.layers.2.self_attn.q_proj.weight"'),
         ({"num_hidden_layers": 1}, "in no place of llama"),
         ({"num_hidden_layers": "two"}, "not a number of layers"),

@@ -19,7 +19,7 @@ from attncalc.common.errors import InputError
 from attncalc.common.numerals import ACCUMULATED
 from attncalc.evaluate.precisions import Narrow
 from attncalc.evaluate.values import evaluate
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.key import Key, known
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import from_python
 from attncalc.inputs.checkpoint_configs import EVERY, FOLDER
@@ -425,17 +425,36 @@ def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("option", "number", "mistake", "says"),
+    ("model", "option", "number", "mistake", "says"),
     [
-        ("scale", 0.4, "att-other-scale", "the scaled scores times about 0.8"),
-        ("eps", 0.004, "ln-wrong-eps", "another ε: about 0.004 (--eps 0.004"),
+        ("llama", "scale", 0.4, "att-other-scale", "the scaled scores times about 0.8"),
+        ("llama", "eps", 0.004, "ln-wrong-eps", "another ε: about 0.004 (--eps 0.004"),
+        ("llama", "eps", 0.01, "ln-wrong-eps", "another ε: about 0.01 (--eps 0.01"),
+        ("llama", "rope_dims", 2, "rope-other-dims", "another number: 2 (--rope-dims 2"),
+        ("gemma2", "softcap", 0.37, "softcap-other", "another cap: about 0.37 (--softcap 0.37"),
+        ("gemma2", "final_softcap", 0.73, "softcap-other", "another cap: about 0.73 (--final-softcap 0.73"),
+        ("mistral", "window", 5, "window-other-size", "another number: 5 (--window 5"),
     ],
 )
-def test_another_number_that_no_rule_has_is_found(option: str, number: float, mistake: str, says: str) -> None:
-    dump = returned(computed("llama", dtype="float32", **{option: number}))
-    marked = marker_of("llama").mark(from_python({name: dump[name] for name in ("hidden_states.0", "attentions.0")}))
-    assert marked[SCORES].mistake == mistake
-    assert says in marked[SCORES].finding.says
+def test_another_number_that_no_rule_has_is_found(
+    model: str, option: str, number: float, mistake: str, says: str
+) -> None:
+    dump = returned(computed(model, dtype="float32", **{option: number}))
+    few = {name: dump[name] for name in dump if re.fullmatch(r"hidden_states.0|\w*attentions.0|logits", name)}
+    marked = marker_of(model).mark(from_python(few))
+    first = next(step for step in marked.steps if step.verdict != "right")
+    assert first.mistake == mistake
+    assert says in first.finding.says
+
+
+@pytest.mark.thorough
+def test_heads_that_lie_side_by_side_in_another_order_are_told() -> None:
+    at = "layer 0/attention/q"
+    found = computed("llama")[at]
+    exchanged = np.concatenate(np.split(found, 2, axis=-1)[::-1], axis=-1)
+    marked = marker_of("llama").mark(from_python({at: exchanged.astype(np.float32)}))
+    assert marked[at].mistake == "heads-permuted"
+    assert marked[at].finding.says.endswith("1, 0")
 
 
 @pytest.mark.parametrize(
@@ -457,13 +476,32 @@ def test_what_is_only_near_a_rule_is_not_told_by_its_name(id: str, at: str) -> N
     assert marker_of("llama").mark(from_python({at: wrong.astype(np.float32)}))[at].mistake == id
 
 
+def test_a_rule_speaks_of_a_step_by_no_more_than_its_part_and_its_name() -> None:
+    """Else it never finds one."""
+    assert [m.id for m in known("model") for word in m.at if word.count("/") > 1] == []
+
+
+@pytest.mark.thorough
+def test_a_bias_that_is_missing_between_a_decoder_and_an_encoder_is_told() -> None:
+    t, at = computed("bart"), "decoder/layer 0/cross-attention/v"
+    bare = t[at] - np.asarray(t.inputs[f"{at[:-1]}bv"].value)
+    assert marker_of("bart").mark(from_python({at: bare.astype(np.float32)}))[at].mistake == "bias-missing"
+
+
 OF_PARTS = {
-    "llama": "layer-missing",
-    "gpt2": "pe-wrong-start",
-    "mixtral": "experts-all experts-no-gates experts-scoring-swapped experts-one-fewer",
-    "t5": "layer-missing t5-bidir t5-sign position-bias-missing",
-    "deepseek_v3": "experts-shared-missing experts-scoring-swapped experts-scale-missing experts-groups-missing "
-    "experts-correction-missing experts-correction-in-gates",
+    "llama": "layer-missing att-own-score-masked att-of-token-before gate-wrong-join fused-gate-up-order",
+    "gpt2": "pe-wrong-start ln-no-beta",
+    "bert": "ln-no-beta norm-missing norm-before-sum head-not-activated",
+    "gpt_oss": "gate-factor-missing",
+    "bart": "qkv-context-ignored",
+    "vit": "head-of-mean patch-class-last patch-no-positions patch-no-bias",
+    "gpt_neox": "rope-last-dims rope-other-dims",
+    "qwen3": "rope-inverse rope-on-v qk-norm-after-rope norm-of-second-part",
+    "gemma2": "softcap-other",
+    "mixtral": "experts-all experts-no-gates experts-scoring-swapped experts-one-fewer experts-softmax-over-tokens",
+    "t5": "layer-missing t5-bidir t5-sign position-bias-missing t5-other-distance",
+    "deepseek_v3": "experts-shared-missing experts-shared-scaled experts-scoring-swapped experts-scale-missing "
+    "experts-groups-missing experts-correction-missing experts-correction-in-gates",
 }
 """What ports do otherwise in a part that few models have, or with a layer as a whole."""
 

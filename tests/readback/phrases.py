@@ -1090,6 +1090,7 @@ PHRASES: dict[str, Any] = {
     "with tanh": by_tanh,
     "erf": by_erf,
     "GELU": by_erf,
+    "GELU with tanh": by_tanh,
     "ReLU": "max(0, before)",
     "SiLU": "before ⊙ σ(before)",
     "x·σ(x)": "x ⊙ σ(x)",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, islice
 
 import numpy as np
@@ -49,6 +50,8 @@ MOST_PAIRS = 3000
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED = "heads-permuted"
+HEADS = ("h", "g")
+"""What heads of queries and of keys are along."""
 ANOTHER_BASE = "rope-wrong-base"
 BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8)
 """The bases of turns that are tried first."""
@@ -64,7 +67,9 @@ GOLDEN = (3 - 5**0.5) / 2, (5**0.5 - 1) / 2
 NARROWED, MORE_NARROWED = 18, 32
 """So often what lies between two numbers is narrowed: a base, of which a few figures are told, and another one."""
 CLOSELY = 0.05
-"""By this nearer than at first a number must be by then, for it to be narrowed further."""
+"""By this nearer than at first a number must be by then, or within the noise, for it to be narrowed further."""
+MOST_NUMBERS = 32
+"""So many whole numbers are tried."""
 AS_NEAR = 1.5
 """So many times as far off a base of fewer figures may be."""
 BEHIND = 4
@@ -94,7 +99,10 @@ def explanations(
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
         for base in question.bases:
-            yield nearest_to(key, question, singles, base, beside)
+            found = _nearest(key, question, singles, base, beside)
+            if found and not as_written and not _is_within(key, question, found, base):
+                yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
+            yield _likelier(found)
         if as_written or is_lost(question.answer, question.expected):
             return
         yield _heads_permuted(key, question)
@@ -305,6 +313,13 @@ def _matching_rounded(
 def nearest_to(
     key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
 ) -> list[Explanation]:
+    """The explanations that a dump is nearest to."""
+    return _likelier(_nearest(key, question, candidates, own, beside))
+
+
+def _nearest(
+    key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
+) -> list[Candidate]:
     """The candidates that a dump is nearest to; behind a mistake the noise adds up, and another one must stand out."""
     from attncalc.homework.diagnosis.dumps import nearest  # a door: few answers are dumps
 
@@ -313,7 +328,15 @@ def nearest_to(
     if beside and not stands_out(question.answer, against, BEHIND):
         candidates = [candidate for candidate in candidates if {*candidate.mistakes} <= {*beside}]
     nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
-    return _likelier([candidates[number] for number in nearest(key, question, nodes, own, against)])
+    return [candidates[number] for number in nearest(key, question, nodes, own, against)]
+
+
+def _is_within(key: Key, question: Question, found: Sequence[Candidate], own: Own | None) -> bool:
+    """Whether one of the candidates gives a dump within the noise of its type; of large ones that is not asked."""
+    if not key.is_small(question.step):
+        return True
+    values = _values(key, question, found, own)
+    return any(x.shape == question.answer.shape and bool(fits(question.answer, x).all()) for x in values)
 
 
 def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) -> list[Candidate]:
@@ -352,27 +375,74 @@ def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) 
 
 def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
     """That the heads of a dump are the right ones in another order, whichever it is."""
-    step, answer = key.nodes[question.step], question.answer
+    step, answer, right = key.nodes[question.step], question.answer, question.expected
     known = next((mistake for mistake in key.known if mistake.id == PERMUTED), None)
-    if known is None or "h" not in step.names or answer.shape != question.expected.shape:
+    axes = [part for axis in step.axes for part in axis.parts or (axis,)]
+    place = next((number for number, axis in enumerate(axes) if axis.name in HEADS), None)
+    if known is None or place is None or answer.shape != right.shape:
         return []
     from attncalc.homework.diagnosis.dumps import matched  # a door: few answers are dumps
 
-    order = matched(answer, question.expected, step.names.index("h"))
+    shape = [axis.size for axis in axes]
+    order = matched(answer.laid(lambda part: part.reshape(shape)), right.reshape(shape), place)
     return [(replace(known, says=f"{known.says}: {', '.join(map(str, order))}"),)] if order else []
 
 
-def _numbers_found(key: Key, question: Question, beside: Explanation) -> Iterator[list[Explanation]]:
-    """Another number in place of one of the problem's, whichever it is."""
+def _numbers_found(
+    key: Key, question: Question, beside: Explanation, *, within: bool = False
+) -> Iterator[list[Explanation]]:
+    """Another number in place of one of the problem's, whichever it is; `within` the noise alone, if so asked."""
     if question.answer.shape != question.expected.shape or not key.is_small(question.step):
         return
-    settled = key.problem.settled
+    settled, own = key.problem.settled, question.bases[0]
     option = next((name for name in ("rope_base", "base") if settled.get(name)), "")
-    if option and (found := _number_found(key, question, ANOTHER_BASE, BASES, _instead(option, "base"), beside)):
-        yield found
-    if settled.get("eps") and (found := _number_found(key, question, "ln-wrong-eps", EPSILONS, _instead("eps", "ε"))):
-        yield found
-    yield _number_found(key, question, "att-other-scale", FACTORS, _times)
+    sought: list[tuple[str, Sequence[float], Callable[[Mistake, float], Mistake], Explanation | None]] = []
+    if option:
+        sought.append((ANOTHER_BASE, BASES, _instead(option, "base"), beside))
+    if settled.get("eps"):
+        sought.append(("ln-wrong-eps", EPSILONS, _instead("eps", "ε"), None))
+    sought += [(name, FACTORS, _times, None) for name in ("att-other-scale", "scale-embedding-other")]
+    for name in filter(settled.get, ("softcap", "final_softcap")):
+        usual = [settled[name] * factor for factor in FACTORS]
+        sought.append(("softcap-other", usual, _instead(name, "cap"), None))
+    searches = [
+        *(partial(_number_found, key, question, *each) for each in sought),
+        partial(_whole_numbers, key, question),
+    ]
+    for found in (search() for search in searches):
+        if found and (not within or _is_within(key, question, found, own)):
+            yield _likelier(found)
+
+
+def _whole_numbers(key: Key, question: Question) -> list[Candidate]:
+    """Another whole number in place of one of the problem's: of few that differ each is tried."""
+    settled = key.problem.settled
+    axes = [axis for node in key.nodes.values() for axis in node.axes]
+    n, width = (max((axis.size for axis in axes if axis.name == name), default=0) for name in ("n", "d_k"))
+    tried = (
+        ("window", "window-other-size", "window", range(1, n)),
+        ("rope", "rope-other-dims", "rope_dims", range(2, width, 2)),
+        ("max_distance", "t5-other-distance", "max_distance", range(1, 2 * n) if settled.get("bias") == "t5" else ()),
+    )
+    found = []
+    for there, name, option, numbers in tried:
+        for known in key.known if settled.get(there) else ():
+            others = [number for number in numbers[:MOST_NUMBERS] if number != settled[option]]
+            rules = [_counted(known, option, number) for number in others if known.id == name]
+            if rules and _is_touched(key, question, rules[-1]):
+                found += [key.solutions.by(rule) for rule in rules]
+    return _nearest(key, question, _candidates(question, filter(None, found)), question.bases[0])
+
+
+def _counted(known: Mistake, option: str, number: int) -> Mistake:
+    return replace(known, options=lambda _: {option: number}, says=f"another number: {number}")
+
+
+def _is_touched(key: Key, question: Question, rule: Mistake) -> bool:
+    """Whether a rule makes something else of a step than is right, behind own values."""
+    own, solution = question.bases[0], key.solutions.by(rule)
+    made = _values(key, question, _candidates(question, [solution] if solution else []), own)
+    return any(not np.array_equal(x, _without_mistake(key, question, own), equal_nan=True) for x in made)
 
 
 def _instead(option: str, called: str) -> Callable[[Mistake, float], Mistake]:
@@ -382,7 +452,7 @@ def _instead(option: str, called: str) -> Callable[[Mistake, float], Mistake]:
 
 
 def _times(known: Mistake, factor: float) -> Mistake:
-    return replace(known, rule=lambda s: s.this * factor, says=f"the scaled scores times about {factor:g}")
+    return replace(known, rule=lambda s: s.this * factor, says=f"{known.says.rpartition(' ')[0]} about {factor:g}")
 
 
 def _number_found(
@@ -392,7 +462,7 @@ def _number_found(
     usual: Sequence[float],
     rule: Callable[[Mistake, float], Mistake],
     beside: Explanation | None = None,
-) -> list[Explanation]:
+) -> list[Candidate]:
     """The number that a dump is nearest to, in as few figures as will do; all but a base within the type's noise."""
     known = next((mistake for mistake in key.known if mistake.id == id), None)
     if known is None:
@@ -411,22 +481,27 @@ def _number_found(
             tried[number] = far, made, values
         return tried[number][0]
 
-    nearest = min(usual, key=off)
+    def is_within(number: float) -> bool:
+        return off(number) < np.inf and all(fits(question.answer, x).all() for x in tried[number][2])
+
+    if not _is_touched(key, question, rule(known, usual[-1])):
+        return []
+    nearest = float(f"{min(usual, key=off):.9g}")
     most = 1.0 if beside is not None else ROUGHLY
     if off(nearest) >= most * distance(question.answer, _without_mistake(key, question, own), question.expected):
         return []
-    low, high = np.log(nearest) - APART, np.log(nearest) + APART
+    low, high, best = np.log(nearest) - APART, np.log(nearest) + APART, nearest
     for narrowed in range(NARROWED if beside is not None else MORE_NARROWED):
         a, b = (low + share * (high - low) for share in GOLDEN)
         low, high = (low, b) if off(np.exp(a)) < off(np.exp(b)) else (a, high)
-        if narrowed == NARROWED and min(map(off, tried)) > CLOSELY * off(nearest):
+        best = min(tried, key=off)
+        if narrowed == NARROWED and off(best) > CLOSELY * off(nearest) and not is_within(best):
             return []
-    best = min(tried, key=off)
     rounded = next((x for n in range(1, 7) if off(x := float(f"{best:.{n}g}")) <= AS_NEAR * off(best)), best)
-    _, made, values = tried[rounded]
+    made = tried[rounded][1]
     if beside is not None:
-        return nearest_to(key, question, made, own, beside)
-    return nearest_to(key, question, made, own) if all(fits(question.answer, x).all() for x in values) else []
+        return _nearest(key, question, made, own, beside)
+    return _nearest(key, question, made, own) if is_within(rounded) else []
 
 
 def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:
