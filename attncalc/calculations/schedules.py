@@ -86,8 +86,8 @@ def schedule(
 ) -> Node:
     """The learning rate at every step: first a warm-up, then a decay.
 
-    noam: lr·d_model^(−1/2)·min(s^(−1/2), s·warmup^(−3/2)). The others rise to lr over the warm-up, by lr/warmup a
-    step; then cosine falls to 0 along half a wave, linear along a straight line, and constant stays. wsd (warm-up,
+    noam: lr·d_model^(−1/2)·min(step^(−1/2), step·warmup^(−3/2)). The others rise to lr over the warm-up, by lr/warmup
+    a step; then cosine falls to 0 along half a wave, linear along a straight line, and constant stays. wsd (warm-up,
     stable, decay) stays too, and falls to 0 over the last steps alone, so that training can go on from any point before
     them. Row i is step i, and steps are counted from 1: at step 0 noam has no value.
     """

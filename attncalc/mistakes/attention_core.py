@@ -162,10 +162,10 @@ def tiled(mixed: str) -> tuple[Mistake, ...]:
             "gqa-tiled",
             at,
             _tiled,
-            says="query heads take the key heads in turn",
+            says=f"query heads take the {heads} in turn",
             hint="Which query heads share a key head: neighbours, or every other one?",
         )
-        for at in (f"scores {mixed}", "scores", mixed)
+        for at, heads in ((f"scores {mixed}", "key heads"), ("scores", "key heads"), (mixed, "heads of values"))
     )
 
 

@@ -67,7 +67,7 @@ NOAM = (
         hint="Which branch is smaller during the warm-up?",
     ),
     wrong(
-        "noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"
+        "noam-w05", "lr", _warmed, says="step·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"
     ),
     wrong("noam-dplus", "lr", _grown, says="d_model^(+1/2)", hint=WIDER),
     wrong(
@@ -131,7 +131,7 @@ STRAIGHT = (
         "schedule-from-0",
         "lr",
         _from_0,
-        says="s − 1 in place of s",
+        says="step − 1 in place of step",
         hint="Does the first step change anything?",
         kind="convention",
     ),
@@ -140,7 +140,7 @@ STRAIGHT = (
         "schedule-warmup-longer",
         "lr",
         _one_step_longer,
-        says="s / (warmup + 1) in place of s / warmup",
+        says="step / (warmup + 1) in place of step / warmup",
         hint="Which rate does the last step of the warm-up have?",
     ),
     # transformers' pull request 4940, fairchem's 1967: the rate drops at the end of the warm-up
@@ -156,7 +156,7 @@ STRAIGHT = (
         "wsd-share-of-all",
         "lr",
         _share_of_all,
-        says="(s − (steps − decay)) / steps in place of (s − (steps − decay)) / decay",
+        says="(step − (steps − decay)) / steps in place of (step − (steps − decay)) / decay",
         hint="Which share of the way down is over at the last step?",
     ),
     # surogate's issue 32

@@ -377,6 +377,18 @@ def in_turn(p: Any) -> Any:
     return scores[..., p.turn - 1 : p.turn, : p.turn] if p.turn else scores
 
 
+def values_in_turn(p: Any) -> Any:
+    """What query heads mix that take the heads of values one after the other, again and again."""
+    v = p["v_heads" if "v_heads" in p else "v"]
+    if p.name == "accumulator" and p.turn == 1:
+        weights = np.exp(p["scores"] - p["maximum"][..., None])
+    elif p.name == ("heads" if "v_heads" in p else "output") and "weights" in p:
+        weights = p["weights"]
+    else:
+        return None
+    return weights @ np.tile(v, (weights.shape[-3] // v.shape[-3], 1, 1))[..., : weights.shape[-1], :]
+
+
 def every_key(p: Any) -> Any:
     """Scores of a token with all keys, each shared by several query heads."""
     if p.name != "scores":
@@ -826,6 +838,7 @@ PHRASES: dict[str, Any] = {
         np.where(np.isfinite(p.right), p.right, -p.option("softcap")) if p.name == "masked" else None
     ),
     "query heads take the key heads in turn": in_turn,
+    "query heads take the heads of values in turn": values_in_turn,
     "the heads in another order": when(reordered),
     "a square matrix the other way round": "right − left·turned + left·turnedᵀ",
     "cut head by head from a fused matrix that holds q, k and v in whole blocks": partial(headwise, stored=False),
@@ -1191,7 +1204,7 @@ PHRASES: dict[str, Any] = {
     "divided by 1 − β in every step": ("m̂ = m / (1 − beta1)", "v̂ = v / (1 − beta2)"),
     "steps counted from 0": [
         ("m̂ = m / (1 − beta1^(turn − 1))", "v̂ = v / (1 − beta2^(turn − 1))"),
-        "lr = d_model^(−1/2)·min((s − 1)^(−1/2), (s − 1)·warmup^(−3/2))",
+        "lr = d_model^(−1/2)·min((step − 1)^(−1/2), (step − 1)·warmup^(−3/2))",
     ],
     "t is one too large": ("m̂ = m / (1 − beta1^(turn + 1))", "v̂ = v / (1 − beta2^(turn + 1))"),
     "√(v̂ + ε)": "update = −lr·(m̂ / √(v̂ + ε))",
@@ -1217,13 +1230,13 @@ PHRASES: dict[str, Any] = {
     "√(rows/columns) left out": "update = −lr·tall",
     "−λθ without the learning rate": "update = right + lr·weight_decay·θ − weight_decay·θ",
     "the way down is measured from step 0": [
-        "lr = s / warmup where s ≤ warmup, else (steps − s) / steps",
-        "lr = 2·(s / warmup where s ≤ warmup, else (1 + cos(π·s / steps)) / 2)",
+        "lr = step / warmup where step ≤ warmup, else (steps − step) / steps",
+        "lr = 2·(step / warmup where step ≤ warmup, else (1 + cos(π·step / steps)) / 2)",
     ],
-    "it never comes down": "lr = s / warmup where s ≤ warmup, else 1",
-    "the larger of the two branches": "lr = d_model^(−1/2)·max(s^(−1/2), s·warmup^(−3/2))",
-    "s·warmup^(−1/2)": "lr = d_model^(−1/2)·min(s^(−1/2), s·warmup^(−1/2))",
-    "d_model^(+1/2)": "lr = d_model^(1/2)·min(s^(−1/2), s·warmup^(−3/2))",
+    "it never comes down": "lr = step / warmup where step ≤ warmup, else 1",
+    "the larger of the two branches": "lr = d_model^(−1/2)·max(step^(−1/2), step·warmup^(−3/2))",
+    "step·warmup^(−1/2)": "lr = d_model^(−1/2)·min(step^(−1/2), step·warmup^(−1/2))",
+    "d_model^(+1/2)": "lr = d_model^(1/2)·min(step^(−1/2), step·warmup^(−3/2))",
     # networks
     "y − ŷ": ["errors = −right", "right == −wrong"],
     "and a minus in front of the gradients": when(lambda p: p.name == "errors"),
