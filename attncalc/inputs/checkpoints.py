@@ -147,6 +147,12 @@ def _width(stored: str) -> int:
     return WIDTHS.get(stored) or np.dtype(stored).itemsize
 
 
+def sums_of(path: str) -> Mapping[str, str]:
+    """The modules of a checkpoint's layers that add what goes past them, each with the step that is this sum."""
+    table: Mapping[str, Mapping[str, str]] = table_of(read_json(str(Path(path, CONFIG)), MOST_CONFIG), shown(path))[1]
+    return table.get("sums", {})
+
+
 def _digest(path: Path) -> str:
     found = sha256()
     with path.open("rb") as file:

@@ -927,6 +927,24 @@ def test_modules_of_a_decoder_are_known_by_their_names() -> None:
     assert len(marked.steps) == len(hooked)
 
 
+SUMS = {
+    "bloom": {"self_attention": "residual1", "mlp": "residual2", "mlp.dense_4h_to_h": "feed-forward/output"},
+    "mpt": {"attn": "attention/output", "ffn": "residual2", "ffn.down_proj": "feed-forward/output"},
+    "falcon": {"self_attention": "attention/output", "mlp": "feed-forward/output"},
+}
+"""What modules of a layer give, some of which add what goes past them."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", SUMS)
+def test_a_module_that_adds_what_goes_past_it_gives_the_sum(model: str) -> None:
+    t, layers = computed(model), {"mpt": "blocks"}.get(model, "h")
+    hooked = {f"transformer.{layers}.1.{module}": t[f"layer 1/{key}"][None] for module, key in SUMS[model].items()}
+    marked = t.check(hooked)
+    assert marked
+    assert sorted(step.name for step in marked.steps) == sorted(f"layer 1/{key}" for key in SUMS[model].values())
+
+
 STACKS = {
     "llama": {"model": "final norm/output"},
     "opt": dict.fromkeys(("model", "model.decoder"), "final norm/output"),

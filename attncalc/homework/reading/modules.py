@@ -18,6 +18,7 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
+from attncalc.inputs.checkpoints import sums_of
 from attncalc.record.trace import Given
 
 CROSS, HEAD = "cross-attention", "lm_head"
@@ -126,7 +127,8 @@ def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Module
     given = {path: given for path, given in inputs.items() if given.is_stored}
     stored = {path: each.source.rpartition("#")[2] for path, each in given.items()}
     order = {key: place for place, key in enumerate(steps)}
-    named = [(name, key) for name, key in _named(stored, order) if key in order]
+    folders = [str(each.value) for each in inputs.values() if each.files is not None]
+    named = [(name, key) for name, key in _named(stored, order, sums_of(folders[0]) if folders else {}) if key in order]
     known = {_plain(_in_code(name)): key for name, key in named} | {_plain(name): key for name, key in named}
     widths = {path: each.value.shape[-1] for path, each in given.items() if each.value.ndim == 2}
     return Modules(known, dict(_fused(stored, widths, order)))
@@ -182,7 +184,9 @@ def _in_code(name: str) -> str:
     return name
 
 
-def _named(stored: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[tuple[str, StepKey]]:
+def _named(
+    stored: Mapping[str, str], order: Mapping[StepKey, int], sums: Mapping[str, str]
+) -> Iterator[tuple[str, StepKey]]:
     modules = {}
     for path, name in stored.items():
         array = re.sub(r"(\[[^\]]*\]|\.T)+\Z", "", name)
@@ -194,7 +198,7 @@ def _named(stored: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[
             yield modules[path], _key(layer, _gives(inner))
     for side in ("", "encoder/", "decoder/"):
         own = {path.removeprefix(side): name for path, name in modules.items() if path.startswith(side)}
-        yield from _of_stack(side, own, order)
+        yield from _of_stack(side, own, order, sums)
         yield f"{side}embed_tokens", (f"{side}embedding", "embeddings")
     yield "encoder_last_hidden_state", ("", "memory")
     yield "pooler_output", ("", "pooled")
@@ -203,7 +207,9 @@ def _named(stored: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[
     yield HEAD, ("", "raw_logits" if ("", "raw_logits") in order else "logits")
 
 
-def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[tuple[str, StepKey]]:
+def _of_stack(
+    side: str, modules: Mapping[str, str], order: Mapping[StepKey, int], sums: Mapping[str, str]
+) -> Iterator[tuple[str, StepKey]]:
     """What the layers of a stack give, and what is returned of them; the stack lies in an encoder or a decoder."""
     layers = max((int(found[1]) for path in modules if (found := re.match(r"layer (\d+)/", path))), default=-1) + 1
     if not layers:
@@ -218,6 +224,7 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
         around.update(_fronts(whole))
         yield f"{whole}.mlp", (f"{layer}/feed-forward", "output")
         yield from _holding(own, layer, order, around)
+        yield from ((f"{whole}.{module}", (layer, step)) for module, step in sums.items())
         yield whole, last
         yield re.sub(r"(\.\d+)\.[a-z]+\Z", r"\1", whole), last  # its parts may lie in a list
         yield f"{returned}attentions.{i}", (f"{layer}/attention", "weights")
