@@ -1,10 +1,10 @@
-"""The mistakes of an embedding wherever one stands: what of its sum is left out, or taken for another row."""
+"""The mistakes of an embedding wherever one stands, of words or of patches: what is left out or taken for another."""
 
 from __future__ import annotations
 
 from attncalc.declare.mistake import NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import spread, take
+from attncalc.language.ops import concat, reread, spread, take
 
 
 def _without(s: Scope, name: str) -> Node:
@@ -44,3 +44,46 @@ LEFT_OUT = (
     ),
 )
 """A part of an embedding that nobody adds, or for all tokens alike."""
+
+
+def _column_by_column(s: Scope) -> Node:
+    down, across, *inside = s.patches.axes[-4:]
+    return reread(spread(s.patches, (*s.patches.axes[:-4], across, down, *inside)), s.this.axes)
+
+
+def _behind(s: Scope) -> Node:
+    first, patches = parts(s.this, "concat")
+    return concat([patches, first], "n")
+
+
+PATCHES = (
+    wrong(
+        "patch-columns",
+        "read",
+        _column_by_column,
+        says="column by column",
+        hint="In which order are the patches read?",
+    ),
+    wrong(
+        "patch-no-bias",
+        "embedded",
+        lambda s: parts(s.this, "add")[0],
+        says="without the bias of a feature",
+        hint="What does the layer add to the product?",
+    ),
+    wrong(
+        "patch-class-last",
+        "with_class",
+        _behind,
+        says="the class token behind the patches",
+        hint="At which position does the class token stand?",
+    ),
+    wrong(
+        "patch-no-positions",
+        "output",
+        lambda s: s.with_class,
+        says="no position is added",
+        hint="How would attention know where a patch was?",
+    ),
+)
+"""What may go wrong where an image is cut into patches, and those are embedded."""

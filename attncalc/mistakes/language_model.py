@@ -40,12 +40,11 @@ from attncalc.language.ops import (
     total,
 )
 from attncalc.language.ops.moves import reread
-from attncalc.mistakes.embeddings import LEFT_OUT
+from attncalc.mistakes.embeddings import LEFT_OUT, PATCHES
 from attncalc.mistakes.layer_norm import LAYER
 from attncalc.mistakes.masking import logits
 from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, factors, gates_unscaled, unbiased, with_product
 from attncalc.mistakes.rotary import turns
-from attncalc.mistakes.sequence import PATCHES
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, unbiased_in, without_nils
 

@@ -9,7 +9,8 @@ from typing import Any
 from attncalc.calculations.sequence import GATES, gate_parts
 from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, inside
-from attncalc.language.ops import concat, part_of, reread, sigmoid, spread, stack, tanh, total
+from attncalc.language.ops import concat, part_of, sigmoid, stack, tanh, total
+from attncalc.mistakes.embeddings import PATCHES
 from attncalc.mistakes.projections import no_bias, weights_transposed
 
 # Convolution
@@ -269,50 +270,6 @@ RNN = (
     ),
 )
 
-
-# Patches
-
-
-def _column_by_column(s: Scope) -> Node:
-    down, across, *inside = s.patches.axes[-4:]
-    return reread(spread(s.patches, (*s.patches.axes[:-4], across, down, *inside)), s.this.axes)
-
-
-def _behind(s: Scope) -> Node:
-    first, patches = parts(s.this, "concat")
-    return concat([patches, first], "n")
-
-
-PATCHES = (
-    wrong(
-        "patch-columns",
-        "read",
-        _column_by_column,
-        says="column by column",
-        hint="In which order are the patches read?",
-    ),
-    wrong(
-        "patch-no-bias",
-        "embedded",
-        lambda s: parts(s.this, "add")[0],
-        says="without the bias of a feature",
-        hint="What does the layer add to the product?",
-    ),
-    wrong(
-        "patch-class-last",
-        "with_class",
-        _behind,
-        says="the class token behind the patches",
-        hint="At which position does the class token stand?",
-    ),
-    wrong(
-        "patch-no-positions",
-        "output",
-        lambda s: s.with_class,
-        says="no position is added",
-        hint="How would attention know where a patch was?",
-    ),
-)
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"patch-embed": PATCHES, "conv": CONV, "rnn": RNN}
 """Calculation → its mistakes, the commonest first."""
