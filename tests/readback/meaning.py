@@ -358,7 +358,7 @@ class _Worker:
             raise TooLong
         values = [self.of(part, False) for part in parts]
         due = self.facts.shape if top else None
-        values = _filled(values)
+        values = [_in_order(value, values[0].axes) for value in _filled(values)]
         fitting = []
         ranks = {len(value.axes) for value in values}
         if len(ranks) != 1:
@@ -603,6 +603,13 @@ class _Worker:
     def singular(self, x: Tensor, which: int) -> Tensor:
         u, _, vt = np.linalg.svd(x.numbers, full_matrices=False)
         return Tensor(("m", "k"), vt * _signs(u)[:, None] if which else u * _signs(u))
+
+
+def _in_order(value: Tensor, axes: tuple[str, ...]) -> Tensor:
+    """A value whose axes, if they are these in another order, are in this one."""
+    if value.axes == axes or len({*axes}) < len(axes) or {*value.axes} != {*axes}:
+        return value
+    return Tensor(axes, value.numbers.transpose([value.axes.index(name) for name in axes]))
 
 
 def _filled(parts: list[Tensor]) -> list[Tensor]:
