@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import DomainError, amount
+from attncalc.common.errors import DomainError
 from attncalc.common.numerals import Array
 from attncalc.language.graph import note
 
@@ -110,8 +110,9 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
     there = (found >= 0) & (found < size) & (found % 1 == 0)
     for at in np.argwhere(~there & (found != (np.nan if but is None else but))):
         entry = found[tuple(at)]
+        due = f"one of the {size} positions of {axis}, 0 to {size - 1}" if size > 1 else f"0, the only one of {axis}"
         raise DomainError(
-            f"{name}{spot(at)} = {entry:g} is not one of the {amount(size, 'position')} of {axis}, 0 to {size - 1}",
+            f"{name}{spot(at)} = {entry:g} is not {due}",
             hint=f"they are counted from 0, so that the last is {size - 1}" if entry == size else "",
         )
 

@@ -286,6 +286,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"logits": LOGITS, "target": [0, 1, 3]},
         r"target\[2\] = 3 is not one of the 3 positions of C",
     ),
+    "a class where there is one": ({"logits": [[2]], "target": [1]}, r"target\[0\] = 1 is not 0, the only one of C"),
     "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is not one"),
     "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is not one"),
     "too few classes": ({"logits": LOGITS, "target": [0, 1]}, "n=2"),
