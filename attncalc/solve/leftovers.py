@@ -169,6 +169,8 @@ class Leftovers:
     def _is_nothing(self, node: Node) -> bool:
         """Whether a node is 0 all over, but for what rounding has left."""
         value = self._values(node)[0]
+        if value.dtype.kind != "f":  # a mask
+            return not np.any(value)
         if node in self.values:
             return bool(np.all((value == 0) | (False if (gone := self.of(node)) is None else gone)))
         least = MARGIN * np.finfo(value.dtype).eps * self._terms(node)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from test_samples import PROBLEMS, posed
 
+import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Arithmetic, Entry, Step, Trace
 from attncalc.solve.problem import Backward
@@ -81,6 +82,13 @@ def test_the_part_of_a_gradient_that_is_0_says_what_makes_it_so() -> None:
     trace = solve(posed("rnn-gru")._replace(backward=Backward()))
     step = trace.find("time step 1/grad_from_input")
     assert why_nothing(trace, step) == "0 at gates=0…1, since ∂L/∂gates[gate=0] and from_state are 0"
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_a_mask_of_truths_is_no_number_that_is_0(block: int) -> None:
+    x, seen = np.eye(2), np.tri(2, dtype=bool)
+    trace = ac.flash(x, x, x, mask=seen, block=block).grad()
+    assert not [why for step in trace.steps if "mask" in (why := why_nothing(trace, step))]
 
 
 @pytest.mark.spread
