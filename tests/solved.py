@@ -14,7 +14,7 @@ from attncalc.record.trace import Given, Trace
 from attncalc.render import View, render, traces
 from attncalc.render.page import Part, Table
 from attncalc.solve.problem import Backward, Problem
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import solve, ways
 
 
 class Tried(NamedTuple):
@@ -70,3 +70,9 @@ def solved(tried: Tried) -> Trace:
         return solve(Problem(load(tried.name), inputs, case.options, Backward() if tried.backward else None))
     except NoGradient as error:
         pytest.skip(str(error))
+
+
+def reasons_of(trace: Trace) -> list[str]:
+    """How the reason of each step begins on a page: where a gradient comes back on several ways, which they are."""
+    found = ways(trace)
+    return [found.get(step.key, step.why) for step in trace.steps]

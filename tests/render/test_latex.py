@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from readback.latex import formula_fault
 from rows import rows
-from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
+from solved import ALL, ONE_OF_EACH, Tried, page_in, reasons_of, solved, tables
 from test_samples import posed
 
 from attncalc.common.errors import visible
@@ -98,8 +98,8 @@ class TestEveryCalculation:
     def test_every_step_has_its_reason_and_its_formula(self, tried: Tried) -> None:
         trace = solved(tried)
         page = page_in("latex", trace, View())
-        for number, step in enumerate(trace.steps, start=1):
-            assert f"\\paragraph{{{number}. {tex.text(step.name)}}} {tex.sentence(step.why)}" in page
+        for number, (step, why) in enumerate(zip(trace.steps, reasons_of(trace), strict=True), start=1):
+            assert f"\\paragraph{{{number}. {tex.text(step.name)}}} {tex.sentence(why)}" in page
             assert step.latex in page or latex._breakable(step.latex) in page
 
 

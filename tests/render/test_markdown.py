@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rows import rows
-from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
+from solved import ALL, ONE_OF_EACH, Tried, page_in, reasons_of, solved, tables
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
@@ -88,7 +88,7 @@ class TestEveryCalculation:
         headings = page.texts("h3")
         assert all(f"{number}. {step.name}" in headings for number, step in enumerate(trace.steps, start=1))
         said = " ".join(page.texts("p"))
-        assert all(step.why in said for step in trace.steps)
+        assert all(why in said for why in reasons_of(trace))
 
     def test_there_is_only_plain_markup(self, tried: Tried) -> None:
         assert page_of(tried).kinds <= PLAIN_MARKUP
