@@ -132,8 +132,9 @@ class TestEveryCalculation:
         told = [step for step in trace.steps if step.latex != step.symbol_latex]
         assert all(f"{step.symbol_latex} = {step.latex}" in formulas for step in told)
         reasons = [reason.text for reason in reader.all("p", **{"class": "why"})]
-        said = (re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1\2", why).replace("e^", "e") for why in reasons_of(trace))
-        assert all(any(reason.startswith(why) for reason in reasons) for why in said)
+        for whys in zip((step.why for step in trace.steps), reasons_of(trace), strict=True):
+            spelled = (re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1\2", why).replace("e^", "e") for why in whys)
+            assert {*spelled} & {*reasons}, whys
 
     def test_it_is_laid_out_for_those_who_hear_it(self, tried: Tried) -> None:
         _, reader = page_of(tried)

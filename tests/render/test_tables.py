@@ -254,12 +254,12 @@ def test_show_of_a_name_that_several_groups_have_lists_them(grouped: Trace) -> N
 @pytest.mark.parametrize(
     ("found", "line"),
     [
-        ((True,), "central differences agree: largest difference 3.1e-10"),
+        ((True,), "central differences agree: largest difference 3.1e-10\n"),
         (
             (True, 2),
             "central differences agree: largest difference 3.1e-10; 2 entries at a kink, between the slopes of",
         ),
-        ((False,), "central differences DISAGREE: largest difference 3.1e-10"),
+        ((False,), "central differences DISAGREE: largest difference 3.1e-10\n"),
     ],
 )
 def test_a_gradient_says_what_central_differences_found(make: Any, found: tuple[Any, ...], line: str) -> None:
