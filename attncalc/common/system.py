@@ -211,7 +211,7 @@ def alarm(seconds: float, *, of_the_processor: bool = False) -> Iterator[None]:
     """Raise TooLongError where what is inside takes more than so many seconds, by the clock or of the processor's time.
 
     0 seconds are no limit; nor is there one where the system has no timer, or outside the main thread, which alone gets
-    signals.
+    signals. Where the error is lost, as one that strikes in a finalizer is, it comes again after as long.
     """
     if not seconds or not hasattr(signal, "setitimer"):
         yield
@@ -228,7 +228,7 @@ def alarm(seconds: float, *, of_the_processor: bool = False) -> Iterator[None]:
     except ValueError:  # not in the main thread
         yield
         return
-    signal.setitimer(timer, seconds)
+    signal.setitimer(timer, seconds, seconds)
     try:
         yield
     finally:

@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from rows import rows
 
 from attncalc.cli import app, solving
+from attncalc.common.system import TooLongError, alarm
 
 COUNTLESS = "9" * 25  # more than any memory, any float64 and any int64 counts
 POISSON = ["--distribution", "poisson", "--rate", "3"]
@@ -220,23 +222,49 @@ def deeper(depth: int) -> NoReturn:
 
 
 ENDLESS = {
-    "time": (without_end, "the exact entries take more than 0.05 seconds"),
-    "depth": (without_ground, "the exact entries have grown too deep"),
+    "time": (without_end, 0.05, "the exact entries take more than 0.05 seconds"),
+    "depth": (without_ground, solving.MOST_SECONDS, "the exact entries have grown too deep"),
 }
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of the processor's time")
-@pytest.mark.parametrize(("work", "message"), ENDLESS.values(), ids=ENDLESS)
+@pytest.mark.parametrize(("work", "seconds", "message"), ENDLESS.values(), ids=ENDLESS)
 def test_exact_work_without_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     work: Callable[..., NoReturn],
+    seconds: float,
     message: str,
 ) -> None:
     monkeypatch.setattr(solving, "solve", work)
-    monkeypatch.setattr(solving, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(solving, "MOST_SECONDS", seconds)
     before = signal.getsignal(signal.SIGVTALRM)
     assert app(["softmax", "1,2", "--exact"], standalone_mode=False) == 2
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", f"Error: {message}\nhint: without --exact any size will do\n")
     assert (signal.getsignal(signal.SIGVTALRM), signal.getitimer(signal.ITIMER_VIRTUAL)) == (before, (0, 0))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of the processor's time")
+def test_an_end_that_a_finalizer_swallows_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python prints what a finalizer raises and goes on."""
+    lost: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: lost.append(told.exc_type))
+
+    class Slow:
+        def __del__(self) -> None:
+            busy(1.0)
+
+    def work() -> None:
+        Slow()
+        busy(1.0)
+
+    with pytest.raises(TooLongError), alarm(0.05, of_the_processor=True):
+        work()
+    assert lost == [TooLongError]
+
+
+def busy(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
