@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import rows
 
+from attncalc.calculations import TABLE, load
 from attncalc.cli import app
 
 HINTS = {
@@ -17,6 +19,9 @@ HINTS = {
     "positional encoding": "did you mean sinusoidal?",
     "layer norm 1,2,3": "did you mean layernorm?",
     "cross entropy 1": "did you mean cross-entropy?",
+    "attention 1,2 1,2 1,2 causal": "did you mean --causal?",
+    "attention 1,2 1,2 1,2 --mask causal": "did you mean --causal?",
+    "attention 1,2 --rope half": "did you mean --rope-layout half?",
     "help attention": "attncalc --help, or attncalc attention --help",
     "attention --html": "-f html makes a page of it",
     "attention --save hw.json": "-o FILE writes it to a file, in the format of its suffix",
@@ -60,6 +65,20 @@ def test_the_first_that_is_meant_is_what_the_word_says(
 ) -> None:
     assert app([word, "1,2"], standalone_mode=False) == 2
     assert re.search(rf"\nhint: did you mean {name}(?: or |, |\?)", capsys.readouterr().err)
+
+
+CHOICES = {
+    name: next(f"{option.flag} {option.choices[-1]}" for option in known.options if option.choices)
+    for name, known in {name: load(name) for name in TABLE}.items()
+    if any(option.choices for option in known.options) and {each.kind for each in known.operands} <= {"real", "mask"}
+}
+
+
+@rows("name", CHOICES)
+def test_a_word_that_an_option_takes_is_told_to_be_one(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = CHOICES[name]
+    assert app([name, *["1,2"] * (name == "norm"), said.split()[1]], standalone_mode=False) == 2
+    assert capsys.readouterr().err.endswith(f"\nhint: did you mean {said}?\n")
 
 
 @pytest.mark.parametrize("call", HINTS)
