@@ -62,7 +62,7 @@ def __getattr__(name: str) -> object:
     if name in (*__all__, *_HOMEWORK):
         home = _HOMEWORK.get(name) or ("record.trace" if name in ("Step", "Trace") else "common.errors")
         return getattr(import_module(f"attncalc.{home}"), name)
-    from attncalc.calculations import TABLE, WHOLE
+    from attncalc.calculations import ALIASES, TABLE, WHOLE
 
     if name.replace("_", "-") not in TABLE | WHOLE:
         if name[:1] == "_":  # a tool asks for those, and nobody who would want a hint
@@ -73,6 +73,10 @@ def __getattr__(name: str) -> object:
         mend = near(name, [each.replace("-", "_") for each in (*__all__, *_HOMEWORK, *TABLE, *WHOLE)])
         if name in _OF_A_TRACE:
             mend = f"a trace has it, ac.softmax([1, 2]).{name}(…)"
+        elif meant := ALIASES.get(name.replace("_", "-")):
+            call, *option = (word.strip("-") for word in meant)
+            chosen = f"(…, {option[0]}={option[1]!r})" if option else ""
+            mend = f"did you mean {call.replace('-', '_')}{chosen}?"
         elif name in VERBS:
             mend = f"attncalc {name} is for the shell"
         raise AttributeError(f"attncalc has no calculation called {name!r}{mend and ': '}{mend}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from attncalc.api.classes import Name, contents_of
 from attncalc.calculations import TABLE, load
-from attncalc.common.errors import OptionError, amount, either, listed, near, quoted
+from attncalc.common.errors import InputError, OptionError, amount, either, listed, near, quoted
 from attncalc.common.numerals import Numbers
 from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
@@ -169,7 +169,12 @@ def quiz(
     elif problem is None:
         raise OptionError("a quiz is of a calculation, of a problem of one's own or of a bank")
     else:
-        made = of_document(contents_of(problem, reading), reading, asks, chosen, level, students)
+        try:
+            contents = contents_of(problem, reading)
+        except InputError as fault:
+            fault.hint = (near(problem, TABLE) if isinstance(problem, str) else "") or fault.hint
+            raise
+        made = of_document(contents, reading, asks, chosen, level, students)
     return replace(made, notes=(*reading.notes, *made.notes))
 
 
