@@ -21,25 +21,12 @@ from typing import Self
 
 
 class AttncalcError(ValueError):
-    """A fault that the caller can mend: `str(error)` is one line, `error.hint` the likely mend.
-
-    Python shows the hint below an error that nobody catches, as it does every note.
-    """
+    """A fault that the caller can mend: `str(error)` is one line, `error.hint` the likely mend."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-
-    @property
-    def hint(self) -> str:
-        """The likely mend, "" where none is known."""
-        return self._hint
-
-    @hint.setter
-    def hint(self, hint: str) -> None:
-        self._hint = hint
-        self.__notes__ = [f"hint: {hint}"] if hint else []
 
     def within(self, place: str) -> Self:
         """The same error with the place in front: `q.json: row 2 has 3 entries`."""
