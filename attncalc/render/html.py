@@ -248,8 +248,8 @@ def _given(part: Part, layout: Layout) -> Iterator[Block]:
         inside = around("div", below(_operand(table, layout) for table in tables), "operands")
         is_open = len(tables) < MANY_OPERANDS or layout.page.steps < MANY or layout.links is None
         yield _folded("section", title, inside, layout.anchor("given", part.heading.text), is_open=is_open)
-    if chosen := [note.text for note in part.all(Note)]:
-        yield element("p", whole_numbers(", ".join(chosen)), "faint")
+    if chosen := [element("span", formula_text(note.text), "option") for note in part.all(Note)]:
+        yield element("p", ", ".join(chosen), "faint")
 
 
 def _folded(

@@ -498,6 +498,11 @@ def label(table: Labelled, axis: str, index: int) -> str:
     return visible(labels[index]) if labels else str(index)
 
 
+def bare(name: str) -> str:
+    """What of a name differs by more than a capital or an index: `wq` for `W_Q`."""
+    return name.replace("_", "").casefold()
+
+
 def spoken(table: Labelled, axis: str, index: int) -> str:
     """How a place along an axis is asked for: by its label, or by its index where that could be mistaken.
 
