@@ -59,6 +59,7 @@ from attncalc.render.page import (
     Table,
     Verdict,
     number,
+    sized,
     whole,
 )
 from attncalc.render.script import SCRIPT
@@ -304,7 +305,7 @@ def _outcome(steps: Sequence[Part], layout: Layout) -> str:
     """`29 steps → output 4×4`: what a part that is folded comes to."""
     last = steps[-1].one(Table)
     single = element("span", text(f"= {number(last, layout.view)}"), "chain") if prod(last.shape) == 1 else ""
-    size = single or "×".join(map(str, last.shape))
+    size = single or sized(last.shape)
     return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} ") + size, "sizes")
 
 

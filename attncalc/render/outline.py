@@ -25,6 +25,7 @@ from attncalc.render.page import (
     Row,
     Rows,
     Table,
+    sized,
     spoken,
 )
 from attncalc.render.traces import (
@@ -175,7 +176,7 @@ def _group(name: str, inside: list[Step], trace: Trace, view: View, *, backward:
 
 def _outcome(name: str, step: Step, trace: Trace, view: View) -> str:
     """`29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]`."""
-    said = " ".join(filter(None, (name, "×".join(map(str, step.shape)) if prod(step.shape) > 1 else "")))
+    said = " ".join(filter(None, (name, sized(step.shape) if prod(step.shape) > 1 else "")))
     return ": ".join(filter(None, (said, _telling(step, trace, view))))
 
 

@@ -412,6 +412,11 @@ def whole(shape: Sequence[int]) -> Limits:
     return Limits(height, breadth, prod(shape[:-2]))
 
 
+def sized(shape: Sequence[int]) -> str:
+    """`2×3`, and `[3]` for a vector, whose length alone would be read as a number."""
+    return f"[{shape[0]}]" if len(shape) == 1 else "×".join(map(str, shape))
+
+
 def ends(size: int, most: int) -> list[int]:
     """The indices that are shown of an axis: all of them, or the first ones and the last."""
     return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]

@@ -392,8 +392,8 @@ class Drawn:
     def points(self, block: Points) -> Iterator[RenderableType]:
         """Names with words beside them, or sentences with words below."""
         left, most = block.room, ENDLESS if self.width is None else self.width // 2 - 4
-        if left > most:
-            left = max((len(point.text) for point in block.points if len(point.text) <= most), default=4)
+        if left > most:  # beside some words would stand in a column of few letters, and below the others
+            left = 4
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 
@@ -455,15 +455,15 @@ class Drawn:
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width - margin
         end, last = len(widths) - 1, widths[-1]
-        is_needed = 2 * widths[0] > room or any(0 < column < end for column in rows.code)
+        is_typed = any(0 < column < end for column in rows.code)
+        is_needed = 2 * widths[0] > room or is_typed
         start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
         while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
             end -= 1
         left = room - sum(widths[start:end]) - 2 * (end - start)
         torn = sum(cell_len(line[-1]) > left for line in spelled)
-        beside = left >= min(last, LEAST_WORDS) and (
-            left >= 2 * LEAST_WORDS or (last <= 2 * left and 2 * torn <= len(spelled))
-        )
+        is_prose = left >= 2 * LEAST_WORDS and not is_typed
+        beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]

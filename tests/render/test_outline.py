@@ -186,7 +186,7 @@ def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
 @pytest.mark.thorough
 def test_words_that_would_take_three_lines_stand_below() -> None:
     page = page_in("table", traced("decoder-block", True) or pytest.fail("it has a gradient"), View(width=80))
-    assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean 2: all 0" in page
+    assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean [2]: all 0" in page
 
 
 @pytest.mark.thorough
@@ -284,7 +284,17 @@ def test_of_a_part_that_is_one_number_no_place_is_called_the_largest() -> None:
     assert re.search(r" grad_output +--show grad_output +3×4: all 1\n", page)
 
 
-@pytest.mark.parametrize(("name", "beside"), [("experts", False), ("rnn-gru", False), ("latent-attention", True)])
+def test_on_a_narrow_page_words_stand_below_names_that_are_long_and_a_gap_is_one_line() -> None:
+    page = page_in("table", traced("batchnorm", True) or pytest.fail("it has a gradient"), View(width=40))
+    assert (
+        "\n  normalized → centered\n        dividing by a number divides the\n        gradient by it as well\n" in page
+    )
+    assert "\n  …\n      iterations 6 to 94 are left out;" in page_in(
+        "table", solve(posed("descend-valley")), View(width=40)
+    )
+
+
+@pytest.mark.parametrize(("name", "beside"), [("experts", False), ("ssm", True), ("latent-attention", True)])
 def test_what_comes_of_the_parts_stands_below_all_where_most_are_torn(name: str, beside: bool) -> None:
     page = page_in("table", traced(name, True) or pytest.fail("it has a gradient"), View(width=80))
     assert ("  part | opened by | what comes of it\n" not in page) == beside
