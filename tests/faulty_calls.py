@@ -643,7 +643,7 @@ CALLS = {
     ),
     "run q.json": (
         "q.json is not a document",
-        "a document is a JSON object with its calculation",
+        "a document is a JSON object with its calculation, as -o FILE.json without -q saves it",
     ),
     "run missing.json": (
         'there is no document "missing.json"',

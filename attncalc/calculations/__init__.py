@@ -296,20 +296,31 @@ FAMILIES: dict[str, str] = {
 
 
 ALIASES: dict[str, tuple[str, ...]] = {
-    "mha": ("multihead",),
-    "mla": ("latent-attention",),
-    "moe": ("experts",),
-    "positional-encoding": ("sinusoidal",),
-    "pe": ("sinusoidal",),
-    "rotary": ("rope",),
-    "sdpa": ("attention",),
-    "ce": ("cross-entropy",),
-    "nll": ("cross-entropy",),
-    "ppl": ("perplexity",),
-    "bn": ("batchnorm",),
-    "feedforward": ("ffn",),
-    "feed-forward": ("ffn",),
+    **{
+        word: (name,)
+        for name, words in {
+            "attention": "attn sdpa self-attention scaled-dot-product-attention",
+            "batchnorm": "bn",
+            "cosine": "cosine-similarity",
+            "cross-entropy": "ce nll xent",
+            "dot": "dot-product inner-product",
+            "experts": "moe",
+            "ffn": "feed-forward feedforward",
+            "flash": "flash-attention",
+            "kl": "kl-div kl-divergence",
+            "latent-attention": "mla",
+            "matmul": "mm",
+            "multihead": "mha multi-head-attention",
+            "perplexity": "ppl",
+            "rope": "rotary",
+            "sinusoidal": "pe positional-encoding",
+            "ssm": "mamba",
+        }.items()
+        for word in words.split()
+    },
     "sgd": ("optimizer", "--kind", "gd"),
+    "swish": ("activation", "--kind", "silu"),
+    **{kind: ("ffn", "--activation", kind) for kind in ("swiglu", "geglu", "reglu", "glu")},
     **{
         kind: (name, "--kind", kind)
         for name, kinds in {
@@ -318,6 +329,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
             "schedule": "noam wsd",
             "preference-loss": "dpo ppo grpo",
             "contrastive-loss": "clip infonce",
+            "rnn": "gru lstm",
         }.items()
         for kind in kinds.split()
     },

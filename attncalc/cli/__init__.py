@@ -1,6 +1,7 @@
 """The command line: a Typer app whose commands are made of functions, those of calculations of declarations."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from itertools import takewhile
@@ -12,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
-from attncalc.common.errors import ELSEWHERE, SHORTEST, AttncalcError, OptionError, either, near, quoted
+from attncalc.common.errors import SHORTEST, AttncalcError, OptionError, either, elsewhere, letters, near, quoted
 from attncalc.common.system import docstring, is_file, loaded
 
 # Groups of commands that come from tables, so that only the called command is imported and built.
@@ -81,9 +82,9 @@ class Commands(TyperGroup):
             *self.lines,
             *(word for word, meant in ALIASES.items() if len(word) > SHORTEST and meant[0] in self.lines),
         ]
-        if name.casefold() in ELSEWHERE and (verb := near(name, self.verbs)):
+        if elsewhere(name) and (mend := near(name, [*self.verbs, *known])):
             asked = next((word for word in rest if word in TABLE), "")  # of a question only this is needed
-            return f"write attncalc explain {asked}" if asked and "explain" in verb else verb
+            return f"write attncalc explain {asked}" if asked and "explain" in mend else mend
         return self._spoken([name, *rest]) or near(name, known) or self._told(name)
 
     def _told(self, word: str) -> str:
@@ -91,14 +92,20 @@ class Commands(TyperGroup):
         return loaded("cli.reference:meant")([word], "explain") or "attncalc list names them all"
 
     def _spoken(self, words: Sequence[str]) -> str:
-        """What may be meant by a name in several words, or by a part of one: `layer norm`, `dotproduct`."""
-        spoken = list(takewhile(lambda word: word.replace("-", "").isalpha(), words))
-        parts = "-".join(spoken).casefold().split("-")
-        joined = [mark.join(parts) for mark in ("", "-")]
+        """What may be meant by several words, or by a part of one: `layer norm`, `LayerNorm`, `dotproduct`."""
+        spoken = takewhile(lambda word: word[:1].isalpha() and letters(word).isalnum(), words)
+        parts = [part.casefold() for part in re.split(r"[-_]|(?<=[a-z])(?=[A-Z])", "-".join(spoken)) if part]
+        spelled = {letters(word): " ".join(meant) for word, meant in ALIASES.items() if meant[0] in self.lines}
+        spelled |= {letters(name): name for name in self.lines}
+        others = [part for part in parts if part not in (*loaded("cli.reference:BACKWARD"), "jacobian")]
         stems = [part[:5] for part in parts if len(part) > 3]
+        if whole := spelled.get("".join(parts)):
+            return f"did you mean {whole}?"
+        if len(others) < len(parts) and (whole := spelled.get("".join(others))):
+            over = ("jacobian " if "jacobian" in parts else "grad ") if self.verbs else ""
+            return f"did you mean {over}{whole}?"
         found = (
-            [name for name in self.lines if name in joined]
-            or [name for name in reversed(parts) if name in self.lines]
+            [name for name in reversed(parts) if name in self.lines]
             or [name for name in self.lines if len(parts) == 1 and len(name) > 2 and parts[0].startswith(name)]
             or [
                 name

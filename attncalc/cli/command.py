@@ -215,7 +215,7 @@ class Words:
         if word in INSTEAD and not same:
             mend = INSTEAD[word]
         elif not same and (option := self._taking(word)):
-            mend = f"did you mean {flag(option)} {word}?"
+            mend = f"did you mean {option}?"
         elif word in DERIVATIVES:
             mend = f"it goes before the name: attncalc {word} {self.command.rpartition(' ')[2]} …"
         if "--size" in self.known and (size := _size(word, words)):
@@ -232,8 +232,7 @@ class Words:
     def _taking(self, word: str) -> str:
         """The option of the calculation that is asked for which takes such a word: `--kind adam` for `--adam`."""
         name = self.command.rpartition(" ")[2]
-        options = load(name).options if name in TABLE else ()
-        return next((option.name for option in options if word in option.choices), "")
+        return load(name).taking([word]) if name in TABLE else ""
 
     def _neighbours(self, word: str) -> list[str]:
         """Calculations of the same family with an option of that name."""

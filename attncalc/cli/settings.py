@@ -1,5 +1,6 @@
 """The options that commands share, section by section, and the command of a calculation, which has them all."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -436,8 +437,9 @@ def _must_have_room(shown: Shown, where: Target) -> None:
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:
-    """The entries whose arithmetic is asked for; `all` of them, or these."""
-    cells = tuple(word.strip() for word in words)
+    """The entries whose arithmetic is asked for; `all` of them, or these. A place alone is one of the result: `1,2`."""
+    places = (re.fullmatch(r"\s*(?:\[(.+)\]|\(?(\d+(?:\s*,\s*\d+)*)\)?)\s*", word) for word in words)
+    cells = tuple(f"result[{at[1] or at[2]}]" if at else word.strip() for at, word in zip(places, words, strict=True))
     if "all" in cells and len(cells) > 1:
         raise OptionError("--cell all shows every entry: no other --cell goes with it")
     return cells

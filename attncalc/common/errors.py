@@ -16,7 +16,7 @@ The inner layer raises the fact; the outer one adds the file, the operand or the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 
@@ -154,15 +154,51 @@ ELSEWHERE = {
     **dict.fromkeys(("n-heads", "nhead", "num-heads"), ("heads",)),
     "precision": ("digits", "dtype"),
     "verbose": ("all",),
+    **dict.fromkeys(("distance", "dist", "l2"), ("euclidean", "norm", "pairwise")),
+    **dict.fromkeys(("cityblock", "l1", "taxicab"), ("manhattan", "norm")),
+    **dict.fromkeys(("linf", "max-norm"), ("chebyshev", "norm")),
+    **dict.fromkeys(("angle", "cos-sim", "similarity"), ("cosine", "pairwise")),
+    **dict.fromkeys(("length", "magnitude"), ("norm",)),
+    **dict.fromkeys(("diagonalize", "eigenvalues", "eigenvectors", "pca"), ("eigen", "svd")),
+    **dict.fromkeys(("causal", "mask", "masking"), ("attention",)),
+    **dict.fromkeys(("gqa", "mqa", "grouped-query-attention", "multi-query-attention"), ("multihead",)),
+    **dict.fromkeys(("argmax", "greedy", "min-p", "nucleus", "temperature", "top-k", "top-p"), ("sampling",)),
+    **dict.fromkeys(("bce", "log-loss"), ("cross-entropy",)),
+    **dict.fromkeys(("mse", "ols", "regression"), ("linear-regression",)),
+    **dict.fromkeys(("network", "neural-network", "nn", "perceptron"), ("mlp",)),
+    **dict.fromkeys(("lm-head", "logits"), ("unembed",)),
+    **dict.fromkeys(("tokenise", "tokeniser", "tokenize", "tokenizer"), ("bpe",)),
+    **dict.fromkeys(("pos-enc", "position", "positions"), ("sinusoidal", "rope", "alibi")),
+    **dict.fromkeys(("learning-rate", "lr", "scheduler", "warmup"), ("lr", "schedule")),
+    **dict.fromkeys(("flops", "params", "parameters"), ("complexity",)),
+    **dict.fromkeys(("adapter", "low-rank"), ("lora",)),
+    **dict.fromkeys(("gpt", "llama"), ("decoder-only", "model")),
+    "bert": ("encoder-block", "model"),
+    "gradient-descent": ("descend", "optimizer"),
+    "jac": ("jacobian",),
+    "vit": ("patch-embed",),
 }
-"""What types, formats, verbs and options are called elsewhere, of which a likeness would find the wrong one."""
+"""What names, types, formats, verbs and options are called elsewhere, where a likeness would find another one."""
 WHICH = {
     **dict.fromkeys(_SHEETS, "which spreadsheets open"),
     **dict.fromkeys(_PAPERS, "which browsers print and word processors open"),
 }
 """Why the one that is there serves as well."""
+LIKE = 0.65
+"""As difflib counts: 0.67 is fnn to ffn, 0.6 is dropout to dot."""
 SHORTEST = 4
 """So many characters of a name tell that it is meant, whatever else it is like: `--temp`."""
+
+
+def letters(name: str) -> str:
+    """A name without what joins its words: `cross-entropy`, `cross_entropy` and `crossentropy` are one."""
+    return name.replace("-", "").replace("_", "")
+
+
+def elsewhere(word: str) -> Sequence[str]:
+    """The names here of what is called so elsewhere."""
+    given = letters(word.casefold())
+    return next((names for called, names in ELSEWHERE.items() if letters(called) == given), ())
 
 
 def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
@@ -173,9 +209,10 @@ def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[
     import difflib  # here, where a name was not found, and not at start-up
 
     spelled, given = {name.casefold(): (said or {}).get(name, name) for name in known}, str(word).casefold()
-    called = [name for name in ELSEWHERE.get(given, ()) if name in spelled]
+    same = [name for name in spelled if letters(name) == letters(given)]
+    called = [name for name in elsewhere(given) if name in spelled]
     begun = sorted((name for name in spelled if len(given) >= SHORTEST and name.startswith(given)), key=len)
-    found = called or begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=0.6)
+    found = same or called or begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=LIKE)
     which = f", {WHICH[given]}" if called and given in WHICH else ""
     return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}{which}?" if found else ""
 

@@ -222,6 +222,12 @@ class Calculation:
         spoken = (Option(o.name, (), o.words, False, None, o.help) for o in self.operands if o.words)
         return next((o for o in (*self.options, *spoken) if o.name == name), None)
 
+    def taking(self, words: Iterable[str]) -> str:
+        """How the first word is said that is an option's: `--kind relu`, `--causal`; "" where none of them is."""
+        said = {option.name.replace("_", "-"): option.flag for option in self.options if bool in option.types}
+        said |= {word: f"{option.flag} {word}" for option in reversed(self.options) for word in option.choices}
+        return next((said[word] for word in words if word in said), "")
+
     def opposite(self, name: str) -> Option | None:
         """The switch `no_NAME`, which can be said the other way round too: causal=False is no_causal=True."""
         return next((o for o in self.options if o.name == f"no_{name}" and bool in o.types), None)

@@ -325,8 +325,8 @@ def _type(stored: str, value: Array) -> str:
 
 
 def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None) -> str:
-    """What makes the first array the second: another layout, or another order of heads; "" where nothing does."""
-    if math.prod(a.shape) != math.prod(b.shape) or math.prod(b.shape) > MOST_LAID_ANEW or len(b.shape) < 2:
+    """What makes the first array the second: a layout, an order of heads, a factor, a term; "" where nothing does."""
+    if math.prod(a.shape) != math.prod(b.shape) or math.prod(b.shape) > MOST_LAID_ANEW:
         return ""
     x, y = a.read(()).astype(np.float64), b.read(()).astype(np.float64)
     noise = _noise(a, b, x, y, dtype)
@@ -346,7 +346,17 @@ def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | N
         order = _order(np.moveaxis(x, -3, 0), np.moveaxis(y, -3, 0), fits)
         if order:
             return f"the heads are permuted: {' '.join(map(str, order))} in the order of the second dump"
+    if x.shape == y.shape and x.size >= FEW and np.isfinite(x).all() and np.isfinite(y).all():
+        factor, term = float(np.vdot(x, y) / np.vdot(y, y)), float((x - y).mean())
+        if factor and fits(x / factor, y):
+            return f"it is {factor:.4g} times the second" if factor != -1 else "its signs are the other way round"
+        if fits(x - term, y):
+            return f"it is the second {'plus' if term > 0 else 'less'} {abs(term):.4g}"
     return ""
+
+
+FEW = 4
+"""Of fewer entries a factor or a term that makes one array the other says nothing."""
 
 
 def _order(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> list[int] | None:

@@ -424,6 +424,8 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
             f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, but {given} by position",
             hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
         )
+    if not places and (said := call.calculation.taking(positional)):
+        return InputError(f"{name} takes no operands by position, but {given}", hint=f"did you mean {said}?")
     if not places:
         needed = [flag(o.name) for o in call.calculation.options if o.default is None and int in o.types and not o.many]
         named = " ".join(f"{option} {visible(word, 40)}" for option, word in zip(needed, positional, strict=False))
@@ -432,7 +434,9 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     taken = f"{amount(len(places), 'operand')} ({both(o.name for o in places)})"
     numeric = [word for word in positional if looks_numeric(word.rstrip("%"))]
     hint, last = "", positional[-1]
-    if len(numeric) > 1 and any(re.search(r"[,;\s]", word.strip()) for word in numeric):
+    if said := call.calculation.taking(positional):
+        hint = f"did you mean {said}?"
+    elif len(numeric) > 1 and any(re.search(r"[,;\s]", word.strip()) for word in numeric):
         hint = 'the rows of a matrix are one word: "1,2; 3,4"'
     elif len(numeric) > 1:
         hint = 'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)'
@@ -477,7 +481,12 @@ def read_all(
         files = {name: file for name, file in files.items() if name != held} | stored
         words = renamed(calculation, {name: word for name, word in words.items() if name != held}, options)
     operands = [*operands, *(o for o in calculation.operands_in(files) if o not in operands)]
-    inputs, spoken = read_operands(operands, words, files, reading)
+    try:
+        inputs, spoken = read_operands(operands, words, files, reading)
+    except InputError as fault:
+        said = calculation.taking(word for word in words.values() if quoted(word) in fault.message)
+        fault.hint = f"did you mean {said}?" if said else fault.hint
+        raise
     for name in stored:
         inputs[name] = inputs[name].noted(CHECKPOINT, inputs[name].source)
     if TABLE_OF_WORDS in stored:

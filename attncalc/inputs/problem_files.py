@@ -58,9 +58,8 @@ def document_file(word: str, reading: Reading) -> Contents:
     if found.name or found.at:
         raise InputError(f"{quoted(word)} is a part of a document", hint=f"name the whole: {contents.source}")
     if contents.members is NOTHING:
-        raise InputError(
-            f"{contents.source} is not a document", hint="a document is a JSON object with its calculation"
-        )
+        mend = "a document is a JSON object with its calculation, as -o FILE.json without -q saves it"
+        raise InputError(f"{contents.source} is not a document", hint=mend)
     check_version(contents)
     return contents
 

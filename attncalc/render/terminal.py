@@ -286,7 +286,9 @@ class Drawn:
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
         where = [block.text for block in part.all(Paragraph) if block.kind == "where"]
-        yield from (Chain(self.text(words), is_formula=True) for words in where)
+        for words in where:
+            name, *links = [words] if "; " in words else words.split(" = ", 1)
+            yield Chain(self.text(name), [self.text(f"= {link}") for link in links], is_formula=True)
         if part.heading.key not in self.known:
             yield from (_Whole(self.text(block.text, REASON)) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:

@@ -212,3 +212,9 @@ def test_natural_names_are_called_and_explained(run: Run) -> None:
     assert run("relu", "1,-1", "-q", "-f", "plain").stdout == run("activation", "1,-1", "-q", "-f", "plain").stdout
     assert run("grad", "gelu", "1,2", "-q").stdout == run("grad", "activation", "1,2", "--kind", "gelu", "-q").stdout
     assert run("explain", "adam").stdout == run("explain", "optimizer").stdout
+
+
+@pytest.mark.parametrize("word", ["1,0", "[1,0]", "(1, 0)", " 1 , 0 ", "product[1,0]", "result[1,0]", "product:1,0"])
+def test_a_place_alone_is_one_of_the_result(run: Run, word: str) -> None:
+    done = run("matmul", "1 2; 3 4", "5 6; 7 8", "--cell", word)
+    assert done.stdout.splitlines()[-1] == "product[1,0] = 3×5 + 4×7 = 43"

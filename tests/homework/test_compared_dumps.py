@@ -99,6 +99,23 @@ def test_a_layout_that_is_said() -> None:
         ac.compare({"x": X}, {"x": X}, heads_layout="hdn")
 
 
+@pytest.mark.parametrize("type", ["float64", "float32", "float16"])
+@pytest.mark.parametrize(
+    ("told", "changed"),
+    {
+        "it is 8 times the second": lambda x: 8 * x,
+        "it is -0.3354 times the second": lambda x: -x * np.sqrt(9 / 80),
+        "its signs are the other way round": lambda x: -x,
+        "it is the second plus 0.25": lambda x: x + 0.25,
+        "": lambda x: 8 * x + 1,
+    }.items(),
+)
+def test_a_factor_and_a_term_are_told(told: str, changed: Callable[[Any], Any], type: str) -> None:
+    for y in (X, X[0, 0, 0]):
+        x = y.astype(type)
+        assert one(changed(x).astype(type), x).finding == told
+
+
 def test_pairs() -> None:
     a = {"module.h.0.w": X, "h/1/w": X, "mine": X, "more": X}
     b = {"h.0.w": X, "h.1.w": X, "theirs": X, "less": X}
@@ -159,9 +176,9 @@ def test_files_of_every_kind(tmp_path: Path) -> None:
     done = run("compare", tmp_path / "a.npz", tmp_path / "b.safetensors", "-f", "json")
     found = json.loads(done.stdout)
     assert (done.exit_code, found["verdict"], found["first_wrong"]) == (1, "differs", "h.1.w")
-    assert [list(each) for each in found["arrays"]] == [
-        ["name", "verdict", "max_error", "relative", "cosine", "share", "at"]
-    ] * 2
+    keys = ["name", "verdict", "max_error", "relative", "cosine", "share", "at"]
+    assert [list(each) for each in found["arrays"]] == [keys, [*keys, "finding"]]
+    assert found["arrays"][1]["finding"] == "it is the second less 1"
     assert run("compare", tmp_path / "a.npz", tmp_path / "none.npz").exit_code == 2
     np.savez(tmp_path / "turns.npz", w=np.ones((3, 4)) + 1j)
     done = run("compare", tmp_path / "turns.npz", tmp_path / "turns.npz")
@@ -177,6 +194,21 @@ def test_every_format_names_the_first_that_diverges(tmp_path: Path, form: str) -
     assert done.exit_code == 1
     assert "differs" in done.stdout
     assert "permuted" in done.stdout
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown"])
+def test_a_page_tells_of_every_shape_that_differs_and_where_each_array_is_that_has_no_pair(
+    tmp_path: Path, form: str
+) -> None:
+    lost = {f"lost{i}": X for i in range(10)}
+    np.savez(tmp_path / "a.npz", x=X, y=X[0], z=X[0, 0], **lost)
+    np.savez(tmp_path / "b.npz", x=X + 1, y=X[:, 0], z=X[0, 0].T, mine=X)
+    page = run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "-f", form).stdout
+    page = page.replace("\\[", "[").replace("\\]", "]")
+    assert "y: [4, 5, 6] and [2, 5, 6]\n" in page
+    assert "z: [5, 6] and [6, 5]: the last two axes are swapped (one is transposed)\n" in page
+    assert "only in the second dump: mine\n" in page
+    assert "only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more\n" in page
 
 
 def test_a_map_on_the_command_line(tmp_path: Path) -> None:

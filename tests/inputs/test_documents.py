@@ -122,7 +122,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FAULTS: list[tuple[str, Any, str, str]] = [
-    ("no object", [[1]], "p.json is not a document", "a document is a JSON object with its calculation"),
+    (
+        "no object",
+        [[1]],
+        "p.json is not a document",
+        "a document is a JSON object with its calculation, as -o FILE.json without -q saves it",
+    ),
     (
         "no calculation",
         {"inputs": QKV},

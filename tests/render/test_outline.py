@@ -436,7 +436,7 @@ GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|x
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_formulas_call_otherwise_is_said_where_it_is_given(name: str) -> None:
     trace = solve(posed(name))
-    page = page_in("table", trace, View(width=80))
+    page = page_in("table", trace, View(width=80, everything=True))
     for operand, given in trace.inputs.items():
         if given.symbol and given.symbol.replace("_", "").casefold() != operand.replace("_", "").casefold():
             assert f"\n  {operand} = {given.symbol}" in page

@@ -40,8 +40,9 @@ def page(found: Comparison) -> Page:
     head = ("array", "verdict", "error", "relative", "cosine", "beyond", "at")
     if rows:
         blocks.append(Rows("arrays in the order of layers", head, rows, frozenset({0}), frozenset(range(2, 6))))
-    others = [one for one in listed if one.finding and one.max_error is not None and one is not first]
+    others = [one for one in listed if one.finding and one.verdict != "missing" and one is not first]
     blocks += [Paragraph(f"{_name(one.name)}: {one.finding}") for one in others[:MOST_TOLD]]
+    blocks += [Paragraph(f"{finding}: {names}") for finding, names in _lost(listed).items()]
     if len(rows) < len(found.arrays):
         left = amount(len(found.arrays) - len(rows), "array") + (" more" if rows else "")
         blocks.append(Paragraph(f"{left}: -f json and -f csv name all of them", "remark"))
@@ -66,6 +67,18 @@ def _told(one: Compared) -> str:
     told = f"{name} is worst at {_place(one)}: off by {_number(one.max_error)}, {_number(one.relative)} of the largest "
     told += f"entry; {_share(one.share)} of its entries are beyond the tolerance"
     return f"{told}; {one.finding}" if one.finding else told
+
+
+def _lost(listed: Sequence[Compared]) -> dict[str, str]:
+    """Where an array is that has no pair → the names of those arrays."""
+    lost: dict[str, list[str]] = {}
+    for one in listed:
+        if one.verdict == "missing":
+            lost.setdefault(one.finding, []).append(_name(one.name))
+    return {
+        finding: ", ".join([*names[:MOST_TOLD], *[f"{len(names) - MOST_TOLD} more"] * (len(names) > MOST_TOLD)])
+        for finding, names in lost.items()
+    }
 
 
 def _cells(one: Compared) -> tuple[str, ...]:
