@@ -394,8 +394,9 @@ class Drawn:
     def points(self, block: Points) -> Iterator[RenderableType]:
         """Names with words beside them, or sentences with words below."""
         left, most = block.room, ENDLESS if self.width is None else self.width // 2 - 4
-        if left > most:  # beside some words would stand in a column of few letters, and below the others
-            left = 4
+        if left > most:  # ways, `centered → x`, all have their words below; of options those with a long name
+            fitting = [len(point.text) for point in block.points if len(point.text) <= most and "→" not in point.text]
+            left = max(fitting, default=4)
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 

@@ -353,9 +353,9 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
                     alike[id(table)] = name, *known
             which = ""
     lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
-    for (at, (name, known, which)), lasts in zip(alike.items(), lasting, strict=True):
+    for (at, (name, other, which)), lasts in zip(alike.items(), lasting, strict=True):
         if lasts:
-            said[at] = f"the same numbers as {'the result' if name == known else f'{known}{which}'}"
+            said[at] = f"the same numbers as {'the result' if name == other else f'{other}{which}'}"
 
     def once(block: Any) -> Any:
         if isinstance(block, Part):
@@ -623,6 +623,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
         blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
     is_plain = nothing.startswith("all 0") and "cancel" not in nothing  # 0×0.5 = 0, entry by entry, teaches nothing
+    is_plain &= view.detail != "full"
     if worked := [] if is_plain and shown.shape else worked_lines(step, shown, trace, view, above.followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
