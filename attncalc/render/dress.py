@@ -31,9 +31,13 @@ STYLE = """
 .attncalc math {
   font-size: 1.12em; font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "STIX Math", math;
 }
-.attncalc math.long, .attncalc .long > semantics, .attncalc .long > semantics > mrow { display: inline; }
-.attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow { display: inline math; padding-block: .1em; }
-.attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; }
+.attncalc math.long, .attncalc .long > semantics, .attncalc .long > semantics > mrow {
+  display: inline; line-height: 1.2; /* of a font's own some are five times as high as its letters */
+}
+.attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow {
+  display: inline math; line-height: normal; padding-block: .1em;
+}
+.attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; line-height: 1.2; }
 .attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
 .attncalc p.formula > *, .attncalc math * { text-indent: 0; }
 .attncalc p.formula > math { padding-block: .1em; }

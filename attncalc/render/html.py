@@ -59,6 +59,7 @@ from attncalc.render.page import (
     Table,
     Verdict,
     number,
+    sized,
     whole,
 )
 from attncalc.render.script import SCRIPT
@@ -248,8 +249,8 @@ def _given(part: Part, layout: Layout) -> Iterator[Block]:
         inside = around("div", below(_operand(table, layout) for table in tables), "operands")
         is_open = len(tables) < MANY_OPERANDS or layout.page.steps < MANY or layout.links is None
         yield _folded("section", title, inside, layout.anchor("given", part.heading.text), is_open=is_open)
-    if chosen := [note.text for note in part.all(Note)]:
-        yield element("p", whole_numbers(", ".join(chosen)), "faint")
+    if chosen := [element("span", formula_text(note.text), "option") for note in part.all(Note)]:
+        yield element("p", ", ".join(chosen), "faint")
 
 
 def _folded(
@@ -304,7 +305,7 @@ def _outcome(steps: Sequence[Part], layout: Layout) -> str:
     """`29 steps → output 4×4`: what a part that is folded comes to."""
     last = steps[-1].one(Table)
     single = element("span", text(f"= {number(last, layout.view)}"), "chain") if prod(last.shape) == 1 else ""
-    size = single or "×".join(map(str, last.shape))
+    size = single or sized(last.shape)
     return element("span", text(f"{amount(len(steps), 'step')} → {steps[-1].heading.text} ") + size, "sizes")
 
 

@@ -25,6 +25,7 @@ from attncalc.render.page import (
     Row,
     Rows,
     Table,
+    sized,
     spoken,
 )
 from attncalc.render.traces import (
@@ -47,6 +48,7 @@ MOST_IN_A_ROW = 12  # names of parts
 MOST_ROWS = 60  # parts that are listed; the others are told by how many they are
 ARROW = " → "
 OPENED_BY = 1  # the column
+BELOW = "(below)"  # what stands in it where the page draws a step itself
 
 
 def page(trace: Trace, view: View) -> Page:
@@ -59,7 +61,9 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     steps = shown(trace, view)
     depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
+    outputs = _told(trace.outputs)
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
+    entries = _marked(entries, outputs)
     number = amount(len(steps), "step") + " kept" * bool(trace.gaps)
     parts = sum(row.cells[OPENED_BY] != "" for row in entries)
     if parts < len(steps):
@@ -71,7 +75,6 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield from (Paragraph(words) for words in _found(steps))
     last = _of_words(trace, view)
     yield from [Part("section", Heading("How close it was"), (last,))] if last else []
-    outputs = _told(trace.outputs)
     drawn = (part for _, part in parts_of(trace, view, outputs))
     result = [_with_origin(part, output, trace, view) for part, output in zip(drawn, outputs, strict=True)]
     yield Part("result", Heading("Result"), (Part("group", Heading(trace.outputs[0].group), tuple(result)),))
@@ -96,13 +99,20 @@ def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
     """An output that is only handed on, with the arithmetic of the step that it came from: that is not on this page."""
     step, lines = output, part.lines
     while not lines:
+        if 0 not in step.shape and len(solver.arithmetic(trace, step, (0,) * len(step.shape))) > 1:
+            return part  # it is made by arithmetic, which says no more than its value
         origins = solver.origins(trace, step, (0,) * len(step.shape)) if 0 not in step.shape else ()
         if len(origins) != 1 or origins[0].operand:
             return part
         step = trace.find(origins[0].of)
         if output.value is None or step.value is None or not alike(step.value, output.value):
             return part
-        lines = [line._replace(name=step.key) for line in worked_lines(step, table(step, trace, view), trace, view, {})]
+        worked = worked_lines(step, table(step, trace, view), trace, view, {})
+        there = [line._replace(name=step.key).place for line in worked]
+        lines = [
+            line._replace(name=output.key, links=(place, *line.links))
+            for line, place in zip(worked, there, strict=True)
+        ]
     if step is output:
         return part
     at = next(at for at, block in enumerate(part.blocks) if isinstance(block, Table))
@@ -148,6 +158,13 @@ def _row(number: str, step: Step, trace: Trace, view: View) -> Row:
     return Row((f"{number}{step.key}", f"--show {_word(step.key)}", _outcome("", step, trace, view)))
 
 
+def _marked(entries: Iterable[Row], outputs: Iterable[Step]) -> list[Row]:
+    """The rows; those of single steps that the page draws below say so."""
+    opened = {f"--show {_word(output.key)}" for output in outputs}
+    rows = ((row, row.cells[OPENED_BY] in opened) for row in entries)
+    return [Row((row.cells[0], BELOW, *row.cells[2:])) if is_below else row for row, is_below in rows]
+
+
 def _group(name: str, inside: list[Step], trace: Trace, view: View, *, backward: bool) -> Row:
     last = inside[-1]
     outcome = f"{amount(len(inside), 'step')}{ARROW}{last.key.removeprefix(f'{name}/')}"
@@ -159,7 +176,7 @@ def _group(name: str, inside: list[Step], trace: Trace, view: View, *, backward:
 
 def _outcome(name: str, step: Step, trace: Trace, view: View) -> str:
     """`29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]`."""
-    said = " ".join(filter(None, (name, "×".join(map(str, step.shape)) if prod(step.shape) > 1 else "")))
+    said = " ".join(filter(None, (name, sized(step.shape) if prod(step.shape) > 1 else "")))
     return ": ".join(filter(None, (said, _telling(step, trace, view))))
 
 
@@ -183,10 +200,10 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
         places = kept.value.ravel().tolist()
         told = [kept.names[int(i)] if kept.names else str(i) for i in places[:MOST_PLACES]]
         return visible(", ".join(told + [GAP] * (len(places) > MOST_PLACES)))
-    if not kept.value.any() and kept.value.size > 1:
-        return f"all {value}, but for rounding" if len(left_over(kept)) else f"all {value}"
     if kept.value.size == 1:
         return value
+    if (kept.value == kept.value[at]).all():
+        return f"all {value}, but for rounding" if len(left_over(kept)) else f"all {value}"
     return f"{'largest' if kept.value[at] > 0 else 'lowest'} {value} at {_place(kept, at)}"  # the farthest from 0
 
 

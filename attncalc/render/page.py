@@ -412,6 +412,11 @@ def whole(shape: Sequence[int]) -> Limits:
     return Limits(height, breadth, prod(shape[:-2]))
 
 
+def sized(shape: Sequence[int]) -> str:
+    """`2×3`, and `[3]` for a vector, whose length alone would be read as a number."""
+    return f"[{shape[0]}]" if len(shape) == 1 else "×".join(map(str, shape))
+
+
 def ends(size: int, most: int) -> list[int]:
     """The indices that are shown of an axis: all of them, or the first ones and the last."""
     return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]
@@ -496,6 +501,11 @@ def label(table: Labelled, axis: str, index: int) -> str:
     """The label of an index along an axis, or the index itself."""
     labels = table.labels.get(axis)
     return visible(labels[index]) if labels else str(index)
+
+
+def bare(name: str) -> str:
+    """What of a name differs by more than a capital or an index: `wq` for `W_Q`."""
+    return name.replace("_", "").casefold()
 
 
 def spoken(table: Labelled, axis: str, index: int) -> str:

@@ -41,6 +41,7 @@ from attncalc.render.page import (
     Table,
     Verdict,
     axes,
+    bare,
     heading,
     label,
     located,
@@ -55,8 +56,8 @@ from attncalc.render.page import (
 if TYPE_CHECKING:  # few pages have pictures
     from attncalc.record.pictures import Picture
 
-ACCENT = "bold color(32)"  # a blue that black and white carry alike, and that the colour-blind tell from ALARM
-ALARM = "bold color(166)"  # an orange
+ACCENT = "bold color(63)"  # a blue that black and white carry alike, and that the colour-blind tell from ALARM
+ALARM = "bold color(130)"  # an orange
 SOUND = "color(29)"
 REASON = "italic"
 RESULT = "bold"
@@ -76,7 +77,7 @@ PROSE = 80  # columns of what is explained on such a page
 SHORTEST_RULE = 40
 WIDE = 160  # columns from which on factors stand beside their product, and heads side by side
 LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it,
-# and so they do where there are hardly more and words would take three lines
+# and so they do where there are hardly more and words would take three lines, or most rows two
 
 
 def write(page: Page, view: View) -> str:
@@ -215,7 +216,7 @@ class Drawn:
         """
         line = self.text(table.name, "bold")
         symbol = self.view.spell(table.symbol)
-        line.append(f" = {symbol}" if _bare(symbol) != _bare(table.name) else "")
+        line.append(f" = {symbol}" if bare(symbol) != bare(table.name) else "")
         line.append(self.view.spell(f" ← {source}" if source else ""))
         line.append(self.view.spell(f", {table.sizes}" if table.shape else ""))
         if table.typed and table.typed != table.source:
@@ -277,7 +278,7 @@ class Drawn:
         start = Text().append(f"{part.heading.number or '':>{margin - 2}}  ", FAINT)
         start.append(self.view.spell(part.heading.text), ACCENT)
         formula = part.one(Formula)
-        yield Chain(start, list(map(self.text, _links(formula, part.heading.text))))
+        yield Chain(start, list(map(self.text, _links(formula, part.heading.text))), under=margin)
         yield Indented(Group(*self.below(part, table, margin, style)), margin)
 
     def below(self, part: Part, table: Table, margin: int, style: str) -> Iterator[RenderableType]:
@@ -289,7 +290,7 @@ class Drawn:
             name, *links = [words] if "; " in words else words.split(" = ", 1)
             yield Chain(self.text(name), [self.text(f"= {link}") for link in links], is_formula=True)
         if part.heading.key not in self.known:
-            yield from (self.text(block.text, REASON) for block in part.all(Paragraph) if block.kind == "why")
+            yield from (_Whole(self.text(block.text, REASON)) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:
             yield Text()
             yield self.prose(block.text)
@@ -393,8 +394,9 @@ class Drawn:
     def points(self, block: Points) -> Iterator[RenderableType]:
         """Names with words beside them, or sentences with words below."""
         left, most = block.room, ENDLESS if self.width is None else self.width // 2 - 4
-        if left > most:
-            left = max((len(point.text) for point in block.points if len(point.text) <= most), default=4)
+        if left > most:  # ways, `centered → x`, all have their words below; of options those with a long name
+            fitting = [len(point.text) for point in block.points if len(point.text) <= most and "→" not in point.text]
+            left = max(fitting, default=4)
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 
@@ -407,7 +409,7 @@ class Drawn:
             beside = RichTable.grid(padding=0)
             beside.add_column(width=left + 2, no_wrap=True)
             beside.add_column(overflow="fold")
-            beside.add_row(text, words)
+            beside.add_row(text, _Whole(words))
             yield Indented(beside, 2)
         else:
             mark = Text(self.view.spell(point.mark))
@@ -456,12 +458,15 @@ class Drawn:
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width - margin
         end, last = len(widths) - 1, widths[-1]
-        is_needed = 2 * widths[0] > room or any(0 < column < end for column in rows.code)
+        is_typed = any(0 < column < end for column in rows.code)
+        is_needed = 2 * widths[0] > room or is_typed
         start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
         while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
             end -= 1
         left = room - sum(widths[start:end]) - 2 * (end - start)
-        beside = left >= min(last, LEAST_WORDS) and (left >= 2 * LEAST_WORDS or last <= 2 * left)
+        torn = sum(cell_len(line[-1]) > left for line in spelled)
+        is_prose = left >= 2 * LEAST_WORDS and not is_typed
+        beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
@@ -478,7 +483,7 @@ class Drawn:
                 line.add_column(overflow="fold")
             line.add_row(*(Text(cell, style) for cell in cells[start:end] + cells[-1:] * beside))
             yield from [Indented(Text(cells[0], style))] if start else []
-            yield Indented(line, 2 * start)
+            yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
             yield from [Indented(Text(cells[-1], style), 4)] if cells[-1] and not beside else []
         yield from missing(self.view, (len(spelled[0]) - 1 - end, "column"))
 
@@ -503,11 +508,7 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
-
-
-def _bare(name: str) -> str:
-    """`wq` for `W_Q`."""
-    return name.replace("_", "").casefold()
+FORMED = r"[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"  # `σ·(1 − σ)`; `here V`, the factor
 
 
 def _known(page: Page) -> Iterator[str]:
@@ -523,7 +524,7 @@ def _known(page: Page) -> Iterator[str]:
 
 
 class _Whole:
-    """Running text in which what one types stays together, `--cell all`, a step's group, and `lr = 0.1`."""
+    """Running text in which what one types stays together, `--cell all`, a step's group, `lr = 0.1`, and formulas."""
 
     def __init__(self, words: Text) -> None:
         self.words = words
@@ -533,7 +534,7 @@ class _Whole:
             return typed[0] if cell_len(typed[0]) > options.max_width else typed[0].replace(" ", KEPT)
 
         words = self.words.copy()
-        words.plain = re.sub(TYPED, kept, words.plain)
+        words.plain = re.sub(f"{TYPED}|{FORMED}", kept, words.plain)
         for line in words.wrap(console, options.max_width):
             line.plain = line.plain.replace(KEPT, " ")
             yield line
@@ -570,6 +571,7 @@ GLUE = "\xa0"
 THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
 LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
+CHOOSING = ("where", "else")  # a condition is broken before these rather than within it
 TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
 WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
 FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number
@@ -609,9 +611,15 @@ class Chain:
     """
 
     def __init__(
-        self, start: Text, links: Sequence[Text] = (), *, hang: int = 2, is_formula: bool | None = None
+        self,
+        start: Text,
+        links: Sequence[Text] = (),
+        *,
+        hang: int = 2,
+        under: int = HANG,
+        is_formula: bool | None = None,
     ) -> None:
-        self.start, self.links, self.hang = start, links, hang
+        self.start, self.links, self.hang, self.under = start, links, hang, under
         self.is_formula = bool(links) if is_formula is None else is_formula
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -636,10 +644,10 @@ class Chain:
         below = start.cell_len + 1
         found, cost = [(named, 0, below + 2), *((link, below, 2) for link in others)], 0.0
         if way is Way.NAMED:
-            found = [(named, 0, HANG + 2), *((link, HANG, 2) for link in others)]
+            found = [(named, 0, self.under + 2), *((link, self.under, 2) for link in others)]
         if way is Way.UNDER:
-            is_joint = HANG + joint.cell_len <= width
-            found = [(start, 0, 2), *((link, HANG, 2) for link in ([joint] if is_joint else self.links))]
+            is_joint = self.under + joint.cell_len <= width
+            found = [(start, 0, 2), *((link, self.under, 2) for link in ([joint] if is_joint else self.links))]
             cost = 1.0 if is_joint else 0
         if (way is Way.BESIDE and below > width // 2) or (way is Way.NAMED and named.cell_len > width):
             cost = float("inf")
@@ -705,11 +713,12 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
 def _places(text: str, room: int, is_formula: bool) -> Iterator[_Break]:
     """Where a line may begin: before signs and words, between factors, at last within what is too long for a line."""
     found: dict[int, float] = {}
+    is_choice = " where " in text
     for word in re.finditer(WORD, text):
         start, sign = word.start(), word[0].split(" ")[0]
         is_tight = re.fullmatch(TIGHT, sign) is not None
         is_loose = re.fullmatch(LOOSE.replace("for every", "for"), sign) or text[max(start - 2, 0) : start] in SPLIT
-        found[start] = 0.3 if is_tight else 0 if is_loose else 0.6
+        found[start] = 0.3 if is_tight else 0.6 if not is_loose else 0.1 if is_choice and sign not in CHOOSING else 0
     for pattern, cost in ((TIMES, 0.8), (FACTOR, 0.3)):
         found.update((each.start(), cost) for each in re.finditer(pattern, text))
     for at in (0, *(at for each in re.finditer(PLACE, text) for at in range(each.start() + 1, each.end()))):
@@ -844,7 +853,7 @@ def one_matrix(table: Table, view: View) -> _Grid | None:
 
 
 def _side_by_side(shown: Sequence[Matrix], table: Table, view: View, width: int, style: str) -> RenderableType | None:
-    """The matrices of a stack, as many in a line as the page holds; None where it holds but one."""
+    """The matrices of a stack, as few lines of them as the page holds, about as many in each; None if only one fits."""
     if len(shown) < 2:
         return None
     grids = [_grid(matrix, table, view) for matrix in shown]
@@ -852,6 +861,7 @@ def _side_by_side(shown: Sequence[Matrix], table: Table, view: View, width: int,
     count = (width + apart) // (max(one.width() for one in grids) + apart)
     if count < 2 or any(column.gap for one in grids for column in one.columns):
         return None
+    count = -(-len(shown) // -(-len(shown) // count))
     beside = RichTable.grid(padding=(0, apart, 0, 0))
     for start in range(0, len(shown), count):
         if start:

@@ -39,6 +39,7 @@ from attncalc.render.page import (
     Point,
     Points,
     Table,
+    bare,
     ends,
     located,
     matrices,
@@ -328,34 +329,47 @@ def page(trace: Trace, view: View, *, once: bool = True) -> Page:
 def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     """The page with each table once: the result stands at the end, and what else has its numbers says so.
 
-    What has them by chance, with these operands, is shown by itself.
+    What has them by chance, with these operands, is shown by itself. A gradient of which all entries are one number is
+    no table, but for the result's.
     """
     shown: dict[Any, tuple[str, str]] = {}
     alike: dict[int, tuple[str, str, str]] = {}
+    said: dict[int, str] = {}
+    dropped: set[int] = set()
+    backward = {step.key for step in trace.steps if is_backward(step, trace)}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
         which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
-        steps = [(step.heading.key or step.heading.text, step.one(Table)) for step in part.steps]
-        for name, table in steps or [(table.name, table) for table in part.all(Table) if not table.typed]:
+        steps = [(step.heading.key or step.heading.text, step.one(Table), step) for step in part.steps]
+        for name, table, within in steps or [(table.name, table, part) for table in part.all(Table) if not table.typed]:
             size = prod(table.shape)
             if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
                 sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
                 looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
-                if (known := shown.setdefault(looks, (name, which))) != (name, which):
+                if part.kind != "result" and name in backward and (number := _one_number(table, view)):
+                    why = [block for block in within.all(Paragraph) if block.text.startswith(f"all {number}, since")]
+                    said[id(table)] = why[0].text if why else f"all {number}"
+                    dropped.update(map(id, why))
+                elif (known := shown.setdefault(looks, (name, which))) != (name, which):
                     alike[id(table)] = name, *known
             which = ""
     lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
-    same = {
-        at: "the result" if name == known else f"{known}{which}"
-        for (at, (name, known, which)), lasts in zip(alike.items(), lasting, strict=True)
-        if lasts
-    }
+    for (at, (name, other, which)), lasts in zip(alike.items(), lasting, strict=True):
+        if lasts:
+            said[at] = f"the same numbers as {'the result' if name == other else f'{other}{which}'}"
 
     def once(block: Any) -> Any:
         if isinstance(block, Part):
-            return block._replace(blocks=tuple(map(once, block.blocks)))
-        return block._replace(said=f"the same numbers as {same[id(block)]}") if id(block) in same else block
+            return block._replace(blocks=tuple(once(each) for each in block.blocks if id(each) not in dropped))
+        return block._replace(said=said[id(block)]) if id(block) in said else block
 
-    return page._replace(blocks=tuple(map(once, page.blocks))) if same else page
+    return page._replace(blocks=tuple(map(once, page.blocks))) if said else page
+
+
+def _one_number(table: Table, view: View) -> str:
+    """The number that all of several entries are; "" where they differ."""
+    entries = {entry for matrix in window(table, view, Limits()).matrices for _, entry in located(table, matrix)}
+    is_one = table.value is not None and table.value.size > 1 and bool(np.all(table.value == table.value.flat[0]))
+    return entries.pop() if is_one and len(entries) == 1 else ""
 
 
 OUTLINED = 20  # steps, from which on a page is an outline
@@ -435,10 +449,12 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
 
 
 MOST_WITH_ZEROS = 4  # steps that are named
+HELD = rf"\[[^\[\]]*{COMPARED}[^\[\]]*\]"
+"""A condition as a factor of arithmetic, `[0 < 4]`."""
 
 
 def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
-    """Which entries are 0 but for rounding; and how to see any other entry, where one stands for all.
+    """Which entries are 0 but for rounding; what a condition is as a factor; how to see entries that one stands for.
 
     The last of those says how places are written.
     """
@@ -456,6 +472,8 @@ def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
             f"{it} (a saved document keeps that).",
             "remark",
         )
+    if any(re.search(HELD, line.arithmetic) for step in steps for line in step.lines):
+        yield Paragraph("[a < b] in a line is 1 where that holds, and 0 where it does not.", "remark")
     alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
     if alone:
         heading, line = alone[-1].heading, alone[-1].lines[0]
@@ -596,14 +614,17 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     if where:
         latex = "; ".join(f"${each}$" for each in where.values())
         blocks.append(Paragraph(f"where {'; '.join(where)}", "where", f"where {latex}"))
-    said = ((why, "why"), (solver.why_nothing(trace, step), "about"))
+    nothing = solver.why_nothing(trace, step)
+    said = ((why, "why"), (nothing, "about"))
     blocks += [Paragraph(words, kind) for words, kind in said if words]
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
     if words := ranked(trace, step, view):
         blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
-    if worked := worked_lines(step, shown, trace, view, above.followed):
+    is_plain = nothing.startswith("all 0") and "cancel" not in nothing  # 0×0.5 = 0, entry by entry, teaches nothing
+    is_plain &= view.detail != "full"
+    if worked := [] if is_plain and shown.shape else worked_lines(step, shown, trace, view, above.followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
@@ -780,10 +801,15 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     """
     usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
     spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
+    if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads'))}":
+        spoken["heads"] = spoken.pop("h")
     chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
-        if not words.startswith(f"{name} = "):
+        sign, _, number = words.partition(" = ")
+        if sign != name and bare(sign) == bare(name):
+            said[name] = f"{name} = {number}"
+        elif sign != name:
             said[name] = f"{name} = {words}" if name in said else words
         elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
             said[name] = words
@@ -813,8 +839,9 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
         places = list(np.ndindex(*shape))
         if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
             most = LONGEST_WORKED if len(places) == 1 else LONGEST_WORKED - ROW
-            if lines := _in_few_rows(step, places, shown, trace, view, most):
-                return lines
+            lines = _in_few_rows(step, places, shown, trace, view, most)
+            if lines and (not shape or any(line.arithmetic or line.why for line in lines)):
+                return lines  # others say no more than the table
     if view.detail == "brief":
         return []
     if view.detail == "full" and shape and prod(shape) <= MOST_WRITTEN:

@@ -324,7 +324,7 @@ CLAIMS: dict[str, Claim] = {
     "a typical entry now has size 1": lambda at: (at.value**2).mean(-1).max() <= 1 + 1e-9,
     "negative numbers become 0": lambda at: (at.value >= 0).all(),
     "the slope at 0 is taken as 0": Holds(flat_at_zero),
-    "as the product of its two unit vectors has it, u·vᵀ": Holds(moves_by_its_vectors),
+    "entry i, j moves a singular value by u_i·v_j": Holds(moves_by_its_vectors),
     "made small rather than 0": lambda at: (at.value != 0).all(),
     "to between 0 and 1: 1/(1 + e^−x)": equal("σ(x)", "1 / (1 + exp(−x))", "σ(−∞)", "0", "σ(∞)", "1"),
     "to between −1 and 1": equal("tanh(−∞)", "−1", "tanh(∞)", "1"),

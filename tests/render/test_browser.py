@@ -211,6 +211,19 @@ def test_what_is_pointed_at_is_told_from_every_shade(look: Look) -> None:
 
 
 @pytest.mark.thorough
+def test_lines_of_a_long_formula_are_no_higher_because_of_its_font(look: Look) -> None:
+    """A font for formulas may ask for lines five times as high as its letters."""
+    page = page_in("html", solve(posed("attention-rope")))
+    test = """
+    const parts = [...document.querySelectorAll("math.long, math.long > semantics > mrow, math.long mrow.long")];
+    found.heights = parts.map(part => getComputedStyle(part).lineHeight);
+    """
+    heights = look(trying(page, test)).found["heights"]
+    assert heights
+    assert "normal" not in heights
+
+
+@pytest.mark.thorough
 def test_a_keyboard_reaches_every_entry(look: Look) -> None:
     found = look(
         trying(

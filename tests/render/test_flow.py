@@ -13,7 +13,7 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.page import Page, Paragraph
+from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points
 from attncalc.render.terminal import Chain, Chains, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -36,6 +36,11 @@ FORMULAS = {
     ),
     "outside what decides": ("2×[0.5 < 2]×0.56631 + b", 16, ["2×[0.5 < 2]", "×0.56631 + b"]),
     "before what holds elsewhere": ("a where b < 1, else 0", 20, ["a where b < 1,", "else 0"]),
+    "before what decides rather than within it": (
+        "(a where bbbbb − c ≤ d, else 0) where e − f ≤ g, else 0",
+        46,
+        ["(a where bbbbb − c ≤ d, else 0)", "where e − f ≤ g, else 0"],
+    ),
     "before a condition": ("∂L/∂masked where j ≤ i, else 0", 20, ["∂L/∂masked", "where j ≤ i, else 0"]),
     "before what is repeated": ("∂L/∂losses for every n", 20, ["∂L/∂losses", "for every n"]),
     "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb", "·cccc)"]),
@@ -150,3 +155,22 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
             chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
             if chains and "  · " in chains[1]:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
+
+
+@pytest.mark.parametrize("sample", ["softmax", "attention-rope"])
+def test_what_stands_below_the_name_of_a_step_begins_below_it(sample: str) -> None:
+    page = page_in("table", solve(posed(sample)._replace(backward=Backward())), View(width=80))
+    below = re.findall(r"^( *\d+  )[a-z]\w*\n( *)= ", page, re.MULTILINE)
+    assert below
+    assert [len(start) for start, _ in below] == [len(indent) for _, indent in below]
+
+
+@pytest.mark.parametrize("width", range(40, 90, 3))
+def test_a_sentence_keeps_a_formula_and_what_is_meant_together(width: int) -> None:
+    said = (
+        "each factor gets the gradient times the other factor, here Q; the slope of σ is σ·(1 − σ), of tanh 1 − tanh²"
+    )
+    page = Page("p", (Part("section", Heading("h"), (Points((Point("a → b", said),), 6),)),))
+    assert [
+        words for words in ("here Q", "σ·(1 − σ)", "1 − tanh²") if words not in write(page, View(width=width))
+    ] == []

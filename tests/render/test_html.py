@@ -387,6 +387,22 @@ def test_a_row_by_itself_may_sum_to_1_by_chance(make: Any) -> None:
 
 
 @pytest.mark.thorough
+def test_no_line_ends_within_an_option_and_what_its_sign_has_below_stands_there() -> None:
+    page = page_in("html", solve(posed("optimizer-adamw")))
+    (chosen,) = re.findall(r'<p class="faint">(<span class="option">.*?)</p>', page)
+    assert unescape(re.sub(r"</?(?:span|sub)[^>]*>", "", chosen)).startswith(
+        "kind = adamw, lr = 0.1, beta1 = β1 = 0.9, "
+    )
+    assert '<span class="option">beta1 = β<sub>1</sub> = 0.9</span>, ' in chosen
+    assert chosen.count('</span>, <span class="option">') == 5
+
+
+def test_the_shape_of_a_vector_is_not_read_as_a_number() -> None:
+    page = page_in("html", solve(posed("mlp-classes")))
+    assert '<h2>step 1</h2><span class="sizes">17 steps → new_b2 [2]</span>' in page
+
+
+@pytest.mark.thorough
 def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_what_is_typed_behind_it() -> None:
     page = page_in("html", solve(posed("batchnorm")))
     assert 'standard_deviation[0] = √(0.6667 + <span class="whole">1e-05</span>) = 0.8165' in page
@@ -399,7 +415,9 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     chosen = page_in("html", solve(posed("sampling")))
     assert '<span class="whole">[0.8438 &lt; 0.5118]</span> + <span class="whole">[0.9580 &lt; 0.5118]</span>' in chosen
     assert '<span class="whole">(0.5 ≥ 0.25)</span>' in whole_numbers("0 (0.5 ≥ 0.25)")
-    assert 'eps = ε = <span class="whole">1e-08</span>, ' in page_in("html", solve(posed("optimizer-adamw")))
+    assert '<span class="option">eps = ε = <span class="whole">1e-08</span></span>, ' in page_in(
+        "html", solve(posed("optimizer-adamw"))
+    )
     assert '<span class="option">--cell all</span>' in page
     assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
     assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))

@@ -14,7 +14,7 @@ from test_samples import PROBLEMS, posed
 from attncalc.common.errors import AttncalcError, NoGradient
 from attncalc.record.trace import Trace, alike
 from attncalc.render import View, shown, traces
-from attncalc.render.page import Paragraph, Part, Points, Table
+from attncalc.render.page import Paragraph, Part, Points, Rows, Table
 from attncalc.render.traces import is_backward
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
@@ -186,7 +186,7 @@ def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
 @pytest.mark.thorough
 def test_words_that_would_take_three_lines_stand_below() -> None:
     page = page_in("table", traced("decoder-block", True) or pytest.fail("it has a gradient"), View(width=80))
-    assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean 2: all 0" in page
+    assert "  norm1, backward            --show 'norm1/grad_*'\n      6 steps → grad_mean [2]: all 0" in page
 
 
 @pytest.mark.thorough
@@ -257,9 +257,52 @@ def test_the_word_that_is_picked_tells_how_close_it_was() -> None:
     assert "by the softmax of these scores: le 0.9598, ici 0.0351, chien 0.0021, chat 0.0011" in page
 
 
+@pytest.mark.spread
+@of_every_sample
+def test_no_part_is_opened_that_stands_on_the_page(name: str, backward: bool) -> None:
+    """In its place, what is drawn below is said to be there."""
+    if trace := traced(name, backward):
+        made = traces.page_or_outline(trace, View(width=80))
+        rows = [
+            row
+            for part in made.all(Part)
+            for rows in part.all(Rows)
+            if rows.head[1:2] == ("opened by",)
+            for row in rows.rows
+        ]
+        drawn = [step.heading.key for part in made.all(Part) if part.kind == "result" for step in part.steps]
+        opened = {
+            row.cells[0].split(" ", 1)[-1] if row.cells[0][:1].isdigit() else row.cells[0]: row.cells[1] for row in rows
+        }
+        assert {key: opened[key] for key in drawn if key in opened} == dict.fromkeys(
+            (k for k in drawn if k in opened), "(below)"
+        )
+
+
+def test_of_a_part_that_is_one_number_no_place_is_called_the_largest() -> None:
+    page = page_in("table", traced("encoder-block", True) or pytest.fail("it has a gradient"), View(width=200))
+    assert re.search(r" grad_output +--show grad_output +3×4: all 1\n", page)
+
+
+def test_on_a_narrow_page_words_stand_below_names_that_are_long_and_a_gap_is_one_line() -> None:
+    page = page_in("table", traced("batchnorm", True) or pytest.fail("it has a gradient"), View(width=40))
+    assert (
+        "\n  normalized → centered\n        dividing by a number divides the\n        gradient by it as well\n" in page
+    )
+    assert "\n  …\n      iterations 6 to 94 are left out;" in page_in(
+        "table", solve(posed("descend-valley")), View(width=40)
+    )
+
+
+@pytest.mark.parametrize(("name", "beside"), [("experts", False), ("ssm", True), ("latent-attention", True)])
+def test_what_comes_of_the_parts_stands_below_all_where_most_are_torn(name: str, beside: bool) -> None:
+    page = page_in("table", traced(name, True) or pytest.fail("it has a gradient"), View(width=80))
+    assert ("  part | opened by | what comes of it\n" not in page) == beside
+
+
 def test_of_places_the_first_are_told_and_not_the_largest() -> None:
     page = page_in("table", solve(posed("experts")), View(width=100, depth=1))
-    assert "--show chosen          3×2: 2, 0, 1, 2, 0, 1\n" in page
+    assert re.search(r"3 chosen +\(below\) +3×2: 2, 0, 1, 2, 0, 1\n", page)
 
 
 @pytest.mark.spread
@@ -403,14 +446,16 @@ def test_what_formulas_call_otherwise_is_said_where_it_is_given(name: str) -> No
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("encoder-block", "norm2/normalized[the,1] = -2.7051 / 2.0928 = -1.2926"),
-        ("decoder-only", "residual2[the,1] = 1.6330 + (-0.5499) = 1.0831"),
-        ("optimizer", "step 4/point[0] = 0.5798 + 0.0881 = 0.6679"),
-        ("transformer", "encoder 1/norm2/output[the,2] = 1.2×0.62223 + (-0.1) = 0.6467"),
+        ("encoder-block", "output[the,1] = norm2/normalized[the,1] = -2.7051 / 2.0928 = -1.2926"),
+        ("decoder-only", "output[the,1] = residual2[the,1] = 1.6330 + (-0.5499) = 1.0831"),
+        ("optimizer", "point[0] = step 4/point[0] = 0.5798 + 0.0881 = 0.6679"),
+        ("transformer", "memory[the,2] = encoder 1/norm2/output[the,2] = 1.2×0.62223 + (-0.1) = 0.6467"),
     ],
 )
 def test_a_result_of_an_outline_that_is_handed_on_shows_how_it_came_about(name: str, line: str) -> None:
-    assert line in page_in("table", solve(posed(name)), View(width=80)).partition("━━ result")[2]
+    """As its own entry: it is the one that it was handed on from, and comes about like that."""
+    page = page_in("table", solve(posed(name)), View(width=80)).partition("━━ result")[2]
+    assert line in " ".join(page.split())
 
 
 def test_one_chain_of_parts_needs_no_table() -> None:

@@ -12,7 +12,7 @@ from test_samples import posed
 
 from attncalc.render import View, traces
 from attncalc.render.page import Part, Table
-from attncalc.render.terminal import WIDE
+from attncalc.render.terminal import ACCENT, ALARM, SOUND, WIDE
 from attncalc.solve.solver import solve
 
 LAYERS = ("attention", "matmul", "multihead", "encoder-block", "decoder-only", "mlp")
@@ -61,13 +61,13 @@ def test_a_narrower_page_has_the_product_alone() -> None:
 def test_the_row_the_column_and_the_entry_that_are_worked_out_share_a_colour() -> None:
     page = lines(WIDE, color=True)
     first = next(line for line in page if "1.3195" in line and "1.0963" not in line and "│" in line)
-    assert re.findall(r"\x1b\[1;38;5;32m *([-0-9.]+)\x1b", first) == ["0.1065", "0.1065", "0.7870", "3", "1.3195"]
+    assert re.findall(r"\x1b\[1;38;5;63m *([-0-9.]+)\x1b", first) == ["0.1065", "0.1065", "0.7870", "3", "1.3195"]
 
 
 def test_a_bias_stands_behind_the_product_that_it_is_added_to() -> None:
     page = page_in("table", solve(posed("ffn")), View(width=WIDE, color=True))
     assert re.search(r"X +· +W_1 +\+ +b_1 +=  hidden\n", re.sub(r"\x1b\[[\d;]*m", "", page))
-    lit = [re.findall(r"\x1b\[1;38;5;32m *([-0-9.]+)\x1b", line) for line in page.splitlines() if "│" in line]
+    lit = [re.findall(r"\x1b\[1;38;5;63m *([-0-9.]+)\x1b", line) for line in page.splitlines() if "│" in line]
     assert list(filter(None, lit))[:3] == [["-1", "0.5"], ["1"], ["1", "-1", "-1.5"]]
 
 
@@ -78,3 +78,22 @@ def test_heads_stand_in_a_row() -> None:
     assert not re.search(
         r"^ +h = 0 +h = 1$", page_in("table", solve(posed("multihead")), View(width=WIDE - 1)), re.MULTILINE
     )
+
+
+def test_heads_are_shared_out_evenly_among_lines() -> None:
+    page = page_in("table", solve(posed("alibi")), View(width=WIDE))
+    heads = re.findall(r"^ +(h = .*)$", page, re.MULTILINE)
+    assert [re.sub("  +", ", ", line) for line in heads] == ["h = 0, h = 1", "h = 2, h = 3"]
+
+
+def test_what_is_in_colour_is_read_on_white_and_on_black() -> None:
+    """Of 256 colours few have a contrast of 4.5 with both, and no orange; the best of all has 4.58."""
+
+    def luminance(colour: int) -> float:
+        sixths = ((colour - 16) // 36, (colour - 16) // 6 % 6, (colour - 16) % 6)
+        shares = [(55 + 40 * each) / 255 if each else 0.0 for each in sixths]
+        return float(np.dot([0.2126, 0.7152, 0.0722], [((each + 0.055) / 1.055) ** 2.4 for each in shares]))
+
+    for style, least in ((ACCENT, 4.5), (SOUND, 4.5), (ALARM, 4.4)):
+        (light,) = map(luminance, map(int, re.findall(r"\d+", style)))
+        assert min(1.05 / (light + 0.05), (light + 0.05) / 0.05) >= least, style

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rows import rows
+from solved import page_in
 from test_samples import PROBLEMS, posed
 
 import attncalc as ac
@@ -102,7 +103,8 @@ def test_of_many_terms_the_first_and_the_last_are_worked_out_whatever_their_sign
 def test_whatever_is_worked_out_has_a_line_in_its_step(name: str, backward: bool) -> None:
     for trace, part in steps_of(name, backward):
         step = trace.find(part.heading.key)
-        at = solver.telling(trace, step, {}) if step.formula and not part.lines else None
+        is_nothing = solver.why_nothing(trace, step).startswith("all 0")  # which is said in place of 0×0.5 = 0
+        at = solver.telling(trace, step, {}) if step.formula and not part.lines and not is_nothing else None
         if at is not None:  # it is handed on, or moved
             assert re.fullmatch(f"{WORD}|{WORDS}|", written(solver.arithmetic(trace, step, at))), step.key
 
@@ -372,8 +374,8 @@ def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() ->
 
 def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
     steps = [step for parts in page(trace, View(everything=True)).all(Part) for step in parts.steps]
-    said = {step.heading.key: step.one(Table).said.removeprefix("the same numbers as ") for step in steps}
-    return {(key, other) for key, other in said.items() if other}
+    said = [(step.heading.key, *step.one(Table).said.partition("the same numbers as ")) for step in steps]
+    return {(key, other) for key, _, prefix, other in said if prefix}
 
 
 @pytest.mark.thorough
@@ -391,7 +393,7 @@ def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
         ("latent-attention", ("absorbed/scores", "scores"), True),
         ("rope", ("rotated_norms", "norms"), True),
         ("sampling", ("shares", "top_p"), True),
-        ("residual backward", ("norm/grad_variance", "norm/grad_standard_deviation"), True),  # 0 but for rounding
+        ("residual backward", ("norm/grad_variance", "norm/grad_standard_deviation"), False),  # all 0, as each says
     ],
 )
 def test_what_is_the_same_by_chance_is_not_said_to_be(name: str, pair: tuple[str, str], is_said: bool) -> None:
@@ -453,3 +455,59 @@ def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
         for option, value in trace.options.items():
             if isinstance(value, str) and value != usual.get(option):
                 assert told[option] == value
+
+
+@pytest.mark.thorough
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_gradient_that_is_one_number_all_over_is_no_table(name: str) -> None:
+    """But for the result's."""
+    for trace in carried_out(name, backward=True):
+        for part in page(trace, View()).all(Part):
+            for step in part.steps if part.kind == "steps" else ():
+                table, value = step.one(Table), step.one(Table).value
+                if trace.find(step.heading.key).gradient_of is None or value is None or value.size < 2:
+                    continue
+                is_one = bool(np.all(value == value.flat[0]))
+                assert table.said.startswith(f"all {texts(value.reshape(-1))[0].strip()}") == is_one, step.heading.key
+
+
+def test_why_a_gradient_is_0_is_said_once_and_not_entry_by_entry() -> None:
+    (trace,) = carried_out("bayes", backward=True)
+    steps = {step.heading.key: step for part in page(trace, View()).all(Part) for step in part.steps}
+    assert steps["grad_joint"].one(Table).said == "all 0, since its terms cancel"
+    assert steps["grad_joint"].lines[0].text == "grad_joint[0] = 1 / 0.305 + (-3.2787) = 0"
+    assert steps["grad_likelihood"].one(Table).said == "all 0, since ∂L/∂joint is 0"
+    assert steps["grad_likelihood"].lines == steps["grad_prior"].lines == []
+    assert page_in("table", trace, View(width=80)).count("all 0, since ∂L/∂joint is 0") == 2  # of the result, too
+
+
+@pytest.mark.thorough
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_lines_beside_a_table_say_more_than_the_table(name: str, backward: bool) -> None:
+    for _, part in steps_of(name, backward):
+        if part.lines and part.one(Table).shape:
+            assert any(line.arithmetic or line.why for line in part.lines), part.heading.key
+
+
+def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
+    told = "[a < b] in a line is 1 where that holds, and 0 where it does not."
+    pages = [page_in("table", solve(posed(name)), View(width=80)) for name in ("sampling", "softmax")]
+    assert [told in each for each in pages] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        (lambda: ac.scaling(dk=[4, 16]), ["dk = 4,16", "sigma = σ = 1"]),
+        (lambda: ac.complexity(n=8, d_model=8, heads=4), "heads = h = 4"),
+        (lambda: ac.complexity(n=8, d_model=8), "heads = h = 8"),
+    ],
+    ids=["dk", "heads", "heads by default"],
+)
+def test_an_option_is_named_once(trace: Any, said: list[str] | str) -> None:
+    made = trace()
+    shown = options(made, solver.signs(made))
+    assert said == shown if isinstance(said, list) else [each for each in shown if each[:2] in ("he", "h ")] == [said]

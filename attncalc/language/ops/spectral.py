@@ -290,7 +290,7 @@ OPS |= {
         _eigenvalue_cell,
         complex=True,
         vjp=_eigenvalue_slopes,
-        because="an eigenvalue moves with each entry as its vector's row of the inverse, times the vector, has it",
+        because="entry i, j moves an eigenvalue by entry j of its vector, times entry i of its row of the inverse",
     ),
     "eigenvectors": _row(
         _eigenvectors,
@@ -317,7 +317,7 @@ OPS |= {
         "singular values of {0}",
         _told("the root of an eigenvalue of Aᵀ·A"),
         vjp=_singular_value_slopes,
-        because="a singular value moves with each entry as the product of its two unit vectors has it, u·vᵀ",
+        because="entry i, j moves a singular value by u_i·v_j, the product of entries of its two unit vectors",
     ),
     "right_singular_vectors": _row(
         lambda node, a: _part(a, "svd", 2),

@@ -14,7 +14,7 @@ from attncalc.render.pictures.bars import bars
 from attncalc.render.pictures.canvas import curves, landscape, plane
 from attncalc.render.pictures.maps import heat_map
 
-TITLE = "bold color(32)"  # as the titles of steps
+TITLE = "bold color(63)"  # as the titles of steps
 DRAWN: dict[type, Any] = {HeatMap: heat_map, Bars: bars, Curves: curves, Landscape: landscape, Plane: plane}
 
 
