@@ -204,11 +204,11 @@ def test_a_page_tells_of_every_shape_that_differs_and_where_each_array_is_that_h
     np.savez(tmp_path / "a.npz", x=X, y=X[0], z=X[0, 0], **lost)
     np.savez(tmp_path / "b.npz", x=X + 1, y=X[:, 0], z=X[0, 0].T, mine=X)
     page = run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "-f", form).stdout
-    page = page.replace("\\[", "[").replace("\\]", "]")
-    assert "y: [4, 5, 6] and [2, 5, 6]\n" in page
-    assert "z: [5, 6] and [6, 5]: the last two axes are swapped (one is transposed)\n" in page
-    assert "only in the second dump: mine\n" in page
-    assert "only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more\n" in page
+    page = " ".join(page.replace("\\[", "[").replace("\\]", "]").split())  # a terminal's lines are broken
+    assert "y: [4, 5, 6] and [2, 5, 6] z: " in page
+    assert "z: [5, 6] and [6, 5]: the last two axes are swapped (one is transposed) only" in page
+    assert "only in the second dump: mine only" in page
+    assert "only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more" in page
 
 
 def test_a_map_on_the_command_line(tmp_path: Path) -> None:
