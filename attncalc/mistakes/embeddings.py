@@ -51,6 +51,13 @@ def _column_by_column(s: Scope) -> Node:
     return reread(spread(s.patches, (*s.patches.axes[:-4], across, down, *inside)), s.this.axes)
 
 
+def _kernels_turned(s: Scope) -> Node:
+    """Each kernel column by column, where patches are read row by row."""
+    W = s.this.sources[0]
+    *front, kh, kw = W.axes
+    return reread(spread(W, (*front, kw, kh)), s.this.axes)
+
+
 def _behind(s: Scope) -> Node:
     first, patches = parts(s.this, "concat")
     return concat([patches, first], "n")
@@ -63,6 +70,13 @@ PATCHES = (
         _column_by_column,
         says="column by column",
         hint="In which order are the patches read?",
+    ),
+    wrong(
+        "patch-kernel-transposed",
+        "kernels",
+        _kernels_turned,
+        says="each kernel column by column, where a patch is read row by row",
+        hint="With which entry of its kernel is the second entry of a patch multiplied?",
     ),
     wrong(
         "patch-no-bias",

@@ -31,6 +31,7 @@ from attncalc.language.ops import (
     index,
     keep_where,
     mean,
+    outer,
     part_of,
     rename,
     rotate,
@@ -41,7 +42,7 @@ from attncalc.language.ops import (
 )
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.embeddings import LEFT_OUT, PATCHES
-from attncalc.mistakes.layer_norm import LAYER
+from attncalc.mistakes.layer_norm import LAYER, NO_GAIN
 from attncalc.mistakes.masking import logits
 from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, factors, gates_unscaled, unbiased, with_product
 from attncalc.mistakes.rotary import turns
@@ -254,6 +255,47 @@ def _normed_before_the_sum(s: Scope) -> Node:
     return replaced(s.this, whole, part) + past
 
 
+def _exchanged(one: str, other: str) -> Rule:
+    """Two projections with each other's weights and biases."""
+
+    def rule(s: Scope) -> Node:
+        group, name = s.step.key
+        there = s.as_due.get((group, other if name == one else one))
+        if there is None:
+            raise NotThere("the other projection")
+        made = there.sources[0]
+        if group.rpartition("/")[2] == "attention":  # of the same text
+            return like(made, s.this)
+        tokens, own = factors(s)
+        product = tokens @ like(parts(made.sources[0] if made.op == "add" else made, "matmul")[1], own)
+        return product + reread(made.sources[1], product.axes[-1:]) if made.op == "add" else product
+
+    return rule
+
+
+def _signed_and_unmasked(s: Scope) -> Node:
+    """Scores with ALiBi's penalty as a difference, which is below 0 for keys that come later, and nothing masked."""
+    scores, lost = parts(parts(s.this, "where")[1], "sub")
+    slopes, distances = parts(lost, "outer")
+    return scores - outer(slopes, parts(distances, "abs")[0])
+
+
+def _slopes_reversed(s: Scope) -> Node:
+    scores, lost = parts(s.this, "sub")
+    slopes, distances = parts(lost, "outer")
+    name, heads = slopes.axes[-1][:2]
+    return scores - outer(concat([part_of(slopes, name, i, i + 1) for i in reversed(range(heads))], name), distances)
+
+
+def _past_the_part_before(s: Scope) -> Node:
+    """A sum with what went past the part before, in place of what came of that."""
+    group, name = s.step.key
+    before = s.known.get((group, f"{name[:-1]}{int(name[-1]) - 1}"))
+    if before is None:
+        raise NotThere("a part before")
+    return parts(before, "add")[0] + parts(s.this, "add")[1]
+
+
 def _of_the_writer(s: Scope) -> Node:
     """Keys or values of what the decoder writes, in place of what the encoder has read."""
     read, W = factors(s)
@@ -330,6 +372,8 @@ def _learned_by(other_norm: str) -> Rule:
     return rule
 
 
+UNLEARNED = *(one for one in LAYER if one.id in ("ln-no-affine", "ln-no-beta", "ln-gamma-beta-swapped")), NO_GAIN
+"""Mistakes that one norm of a layer may have, and not the others."""
 NORMS = (
     "norm1/output",
     "norm2/output",
@@ -341,14 +385,7 @@ NORMS = (
 """Norms of a model but for the last one; the last are those of the embeddings, and of what becomes logits."""
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
-    *inside(LAYER, "norm"),
-    wrong(
-        "ln-no-beta",
-        "norm1/output norm2/output norm3/output norm/output final norm/output",
-        lambda s: parts(s.this, "add")[0],
-        says="without β",
-        hint="Where do the two learned vectors come in?",
-    ),
+    *(m for at in (*NORMS, "final norm/output") for m in inside(UNLEARNED, at.rpartition("/")[0])),
     *inside(CLAMPS, "feed-forward"),
     wrong(
         "mask-added",
@@ -684,6 +721,47 @@ AROUND = (
     ),
     *(
         wrong(
+            "qkv-exchanged",
+            f"attention/{one} attention/{other} cross-attention/{one} cross-attention/{other}",
+            _exchanged(one, other),
+            says=f"W_{one.upper()} and W_{other.upper()} are exchanged",
+            hint="Which matrix makes what a token looks for, which what it is found by, and which what it passes on?",
+        )
+        for one, other in (("q", "k"), ("k", "v"), ("q", "v"))
+    ),
+    wrong(
+        "mask-missing",
+        "attention/masked",
+        _signed_and_unmasked,
+        says="nothing is masked, and a key that comes later gets a larger score the further away it is",
+        hint="May the first query look at the last key?",
+    ),
+    wrong(
+        "alibi-slopes-reversed",
+        "attention/biased",
+        _slopes_reversed,
+        says="the slopes from the last head to the first",
+        hint="Which head looks furthest back: the first, or the last?",
+    ),
+    *(
+        wrong(
+            "block-skip-stale",
+            sums,
+            _past_the_part_before,
+            says="what goes past a part is what went past the part before",
+            hint="What is added to what this part finds: what came into the layer, or what the part before made of it?",
+        )
+        for sums in ("residual2 residual3", "residual2", "residual3")
+    ),
+    wrong(
+        "bias-missing",
+        "logits raw_logits",
+        unbiased,
+        says="without its bias",
+        hint="Is anything added to the scores of the words in the end?",
+    ),
+    *(
+        wrong(
             "att-other-scale",
             "attention/scaled cross-attention/scaled",
             rule,
@@ -769,6 +847,8 @@ AROUND = (
         hint="Are layers counted from 0 or from 1?",
     ),
 )
-IN_LAYERS = without_nils(of_layer("123", "attention", "cross-attention"))
+BESIDE = ("post-norm1", "post-norm2", "q-norm", "k-norm", "kv-norm", "norm", "final norm")
+"""The norms of a model that stand beside those in front of its parts, or behind them."""
+IN_LAYERS = without_nils(of_layer("123", "attention", "cross-attention", beside=BESIDE))
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *REMEMBERING, *AROUND)}
 """Calculation → its mistakes, the commonest first."""

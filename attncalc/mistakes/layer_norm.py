@@ -50,7 +50,11 @@ def shift(s: Scope) -> Node:
 
 
 def _learned(s: Scope, name: str) -> Node:
-    part = s.step.args["group"].rpartition("/")[2]
+    """What a norm has learned: in a model it is called by the norm's whole path."""
+    group = s.step.args["group"]
+    if ("", f"{group}/{name}") in s.known:
+        return s.known["", f"{group}/{name}"]
+    part = group.rpartition("/")[2]
     found: Node = getattr(s, learned_by(part, name) if "norm" in part else name)
     return found
 
@@ -92,11 +96,15 @@ def _sample(s: Scope) -> Node:
     return total(squares, over) / (squares.size(over) - 1)
 
 
+def _without_learned(s: Scope) -> Node:
+    centred(s)  # which an RMS norm has not
+    return s.normalized
+
+
 def _affine_first(s: Scope) -> Node:
     name = s.step.args["name"]
     if name == "output":
-        centred(s)  # which an RMS norm has not
-        return s.normalized
+        return _without_learned(s)
     x = gain(s) * centred(s) + shift(s)
     return mean(x, axis(s)) if name == "mean" else x - s.mean
 
@@ -178,7 +186,7 @@ LAYER = (
     wrong(
         "ln-no-affine",
         "output",
-        lambda s: s.normalized,
+        _without_learned,
         says="without γ and β",
         hint="Where do the two learned vectors come in?",
     ),
@@ -267,6 +275,20 @@ RMS = (
         says="times the root mean square",
         hint="Should a large row become larger, or smaller?",
     ),
+)
+
+
+def _without_gain(s: Scope) -> Node:
+    parts(s.root_mean_square, "root_of_mean", "sqrt")
+    return s.normalized
+
+
+NO_GAIN = wrong(
+    "rms-no-gain",
+    "output",
+    _without_gain,
+    says="without γ",
+    hint="Where does the learned vector come in?",
 )
 
 

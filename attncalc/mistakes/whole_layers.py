@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.mistakes.attention_core import CORE
-from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
+from attncalc.mistakes.layer_norm import LAYER, NO_GAIN, PLUS_ONE, RMS, another_epsilon
 from attncalc.mistakes.masking import BIASES, MASKS, SEEN
 from attncalc.mistakes.projections import ACTIVATION, GATES, conv1d_transposed, unbiased
 from attncalc.mistakes.rotary import IN_ATTENTION
@@ -129,9 +129,12 @@ ONCE = tuple(mistake for mistake in (*SEEN, *IN_ATTENTION) if mistake.options)
 """Mistakes of a layer's own attention, and those among them that are options of the layer."""
 
 
-def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
-    """The mistakes of a layer with norms of these numbers and attentions of these names, its own one first."""
-    norms = [f"norm{number}" for number in numbers]
+def of_layer(numbers: str, *attentions: str, beside: Sequence[str] = ()) -> tuple[Mistake, ...]:
+    """The mistakes of a layer with norms of these numbers and attentions of these names, its own one first.
+
+    Norms that stand `beside` those of its parts are computed alike.
+    """
+    norms = [*(f"norm{number}" for number in numbers), *beside]
     return (
         *JOINS,
         *ACTIVATION,
@@ -143,7 +146,7 @@ def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
         *QK_NORM,
         *ONCE,
         *inside(LAYER, *norms),
-        *inside(RMS, *norms),
+        *inside((*RMS, NO_GAIN), *norms),
         *another_epsilon("ln"),
     )
 

@@ -274,7 +274,7 @@ def test_a_fault_has_signal_or_is_said_to_have_none(fault: Fault, model: str) ->
 
 
 ROUTED = ("qwen3_moe", "same")
-"""One of its tokens goes to another expert where its router adds up in bfloat16."""
+"""One of its tokens goes to another expert where its router adds up in bfloat16, which is said."""
 
 
 @pytest.mark.release
@@ -290,8 +290,8 @@ ROUTED = ("qwen3_moe", "same")
 def test_bfloat16_without_a_fault_is_right(model: str, adding: str) -> None:
     dump = returned(computed(model, dtype="bfloat16", accumulate=adding))
     marked = marker_of(model).mark(from_python({key: value.astype(np.float32) for key, value in dump.items()}))
-    assert bool(marked) == ((model, adding) != ROUTED)
-    assert not any(step.mistake for step in marked.steps)
+    assert marked
+    assert any("ranks otherwise" in (step.hint or "") for step in marked.steps) == ((model, adding) == ROUTED)
 
 
 def in_float32(model: str, *names: str, **options: Any) -> dict[str, Any]:

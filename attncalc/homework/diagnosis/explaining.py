@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, islice
 
 import numpy as np
@@ -49,7 +49,7 @@ MOST_PAIRS = 3000
 """So many pairs are tried, which takes some seconds where a whole layer is between."""
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
-PERMUTED = "heads-permuted"
+PERMUTED, CUT = "heads-permuted", "fused-qkv-order"
 HEADS = ("h", "g")
 """What heads of queries and of keys are along."""
 ANOTHER_BASE = "rope-wrong-base"
@@ -95,11 +95,14 @@ def explanations(
     """
     singles = _candidates(question, key.wrong)
     late = -1 if is_lost(question.answer, question.expected) else 1  # what is lost was lost at once
-    singles.sort(key=lambda single: -late * key.begins(single.mistakes))
+    apart = _are_apart(key)
+    singles.sort(key=lambda one: (-late * key.begins(one.mistakes), apart and one.mistakes[0].id == CUT))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
         for base in question.bases:
             found = _nearest(key, question, singles, base, beside)
+            if found and question.answer.slack is not None and (others := _of_other_numbers(key, question)):
+                found = _nearest(key, question, [*found, *others], base, beside)  # within noise one may be nearer still
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
             yield _likelier(found)
@@ -211,6 +214,12 @@ def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
 
 
 # Which mistakes are tried
+
+
+def _are_apart(key: Key) -> bool:
+    """Whether a checkpoint holds queries, keys and values apart, so that hardly anybody cuts them from one matrix."""
+    modules = key.names.of_modules
+    return modules is not None and not any(step[1] == "q" for one in modules.fused.values() for step in one.steps)
 
 
 def _candidates(question: Question, solutions: Iterable[Solution]) -> list[Candidate]:
@@ -328,7 +337,8 @@ def _nearest(
     if beside and not stands_out(question.answer, against, BEHIND):
         candidates = [candidate for candidate in candidates if {*candidate.mistakes} <= {*beside}]
     nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
-    return [candidates[number] for number in nearest(key, question, nodes, own, against)]
+    found = [candidates[number] for number in nearest(key, question, nodes, own, against)]
+    return sorted(found, key=lambda one: not {*one.mistakes} <= {*beside})  # what was made before is made again
 
 
 def _is_within(key: Key, question: Question, found: Sequence[Candidate], own: Own | None) -> bool:
@@ -415,7 +425,12 @@ def _numbers_found(
 
 
 def _whole_numbers(key: Key, question: Question) -> list[Candidate]:
-    """Another whole number in place of one of the problem's: of few that differ each is tried."""
+    """Another whole number in place of one of the problem's."""
+    return _nearest(key, question, _of_other_numbers(key, question), question.bases[0])
+
+
+def _of_other_numbers(key: Key, question: Question) -> list[Candidate]:
+    """Other whole numbers in place of one of the problem's: of few that differ each is tried."""
     settled = key.problem.settled
     axes = [axis for node in key.nodes.values() for axis in node.axes]
     n, width = (max((axis.size for axis in axes if axis.name == name), default=0) for name in ("n", "d_k"))
@@ -431,9 +446,10 @@ def _whole_numbers(key: Key, question: Question) -> list[Candidate]:
             rules = [_counted(known, option, number) for number in others if known.id == name]
             if rules and _is_touched(key, question, rules[-1]):
                 found += [key.solutions.by(rule) for rule in rules]
-    return _nearest(key, question, _candidates(question, filter(None, found)), question.bases[0])
+    return _candidates(question, filter(None, found))
 
 
+@cache
 def _counted(known: Mistake, option: str, number: int) -> Mistake:
     return replace(known, options=lambda _: {option: number}, says=f"another number: {number}")
 

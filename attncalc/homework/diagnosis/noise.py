@@ -10,10 +10,13 @@ import numpy as np
 from attncalc.common.numerals import DTYPES, NARROW, Array
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.precisions import held
+from attncalc.evaluate.values import is_given
 from attncalc.homework.diagnosis.comparing import fits, largest, largest_error
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.dumps import OFTEN
+from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
 from attncalc.homework.reading.precisions import narrowest
+from attncalc.language.graph import walk
 
 
 def of_its_type(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
@@ -43,23 +46,47 @@ def in_part_of_float32(key: Key, step: StepKey, answer: Answer, right: Array) ->
     return narrower if fits(narrower, right).all() else answer
 
 
-def after_narrow(answer: Answer, rounded: str) -> Answer:
-    """An array in float32, with the noise of the narrow type that arrays before it are in.
+def among_narrow(answer: Answer, rounded: str) -> Answer:
+    """An array in float32, with the noise of the narrow type that other arrays are in.
 
     A model in bfloat16 may keep its residual stream in float32, as Mamba does: what goes into it is rounded.
     """
     return replace(answer.as_stored(rounded), said=False, inferred=True)
 
 
-def coarser(one: str, other: str) -> str:
-    """The type of more noise."""
-    return max(one, other, key=lambda name: NOISE.get(name, 0))
+NEARER = 0.25
+"""By this a row lies nearer to what comes of another ranking than to what is right."""
+RANKED = "right but for what {}'s noise ranks otherwise: tokens may go to other experts whose scores are as near"
+
+
+def is_ranked_otherwise(key: Key, question: Question) -> bool:
+    """Whether the rows that are off are what comes of another ranking of what lies within noise of one another.
+
+    What is given of that which is ranked was rounded already, so that it is worked out anew.
+    """
+    node, answer = key.nodes[question.step], question.answer
+    behind = walk(node, into=lambda made: () if made is not node and is_given(made, question.own) else made.sources)
+    ranked = [made for made in behind if made.op == "ranking"]
+    if not ranked or not answer.shape or answer.shape != question.expected.shape:
+        return False
+    into = walk(*ranked, into=lambda made: () if is_given(made, question.own) else made.sources)
+    rounded = {made.key for made in into if is_given(made, question.own)}
+    unranked = {step: value for step, value in question.own.items() if step not in rounded}
+    bases = (question.own, unranked, {}) if question.own else ({},)
+    away = np.linalg.norm(answer.value - question.expected, axis=-1)
+    off = ~fits(answer, question.expected).all(axis=-1)
+    for value in (value for base in bases for value in key.worked_out_in(question.step, answer.stored, OFTEN, base)):
+        near = np.linalg.norm(answer.value - value, axis=-1) < NEARER * away
+        off &= ~(near & fits(answer, value).all(axis=-1))
+        if not off.any():
+            return True
+    return False
 
 
 def judged_as(stored: str, own: str) -> str:
     """As which type an answer was judged, where nobody had said it; `own` is that of its numbers."""
     if own == "float32" != stored:
-        return f"judged with {stored}'s noise, as arrays before it are in {stored}: --dtype says otherwise"
+        return f"judged with {stored}'s noise, as other arrays are in {stored}: --dtype says otherwise"
     if stored == "float32":
         return (
             "right but for float32's noise: parts of it were worked out in float32, as norms and softmax often are, "

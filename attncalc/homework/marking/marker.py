@@ -54,6 +54,7 @@ from attncalc.homework.marking.findings import (
 )
 from attncalc.homework.reading.answers import (
     MOST_DECIMALS,
+    NOISE,
     Answer,
     Sheet,
     Tolerance,
@@ -199,7 +200,9 @@ class _Sheet:
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
         self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
         self.of_machine = any(answer.dumped for answer in answers.values())  # what is NaN is so in what comes after it
-        self.rounded = ""  # the narrow type of arrays so far, which what comes after them has the noise of
+        narrow = (answer.stored for answer in answers.values() if answer.stored in NARROW)
+        self.narrow = max(narrow, key=NOISE.__getitem__, default="")  # whose noise what is in float32 may have, too
+        self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
             if step in answers:
@@ -224,15 +227,13 @@ class _Sheet:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
         stored = answer.stored
-        in_stream = bool(self.rounded) and stored == "float32" and not answer.said
+        in_stream = bool(self.narrow) and stored == "float32" and not answer.said
         narrow = in_stream or stored in NARROW
         if narrow or (self.of_wide and not answer.said and (stored == "float64" or answer.used > MOST_DECIMALS)):
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
-            answer = noise.after_narrow(answer, self.rounded) if in_stream else answer
+            answer = noise.among_narrow(answer, self.narrow) if in_stream else answer
             answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
-            if answer.stored in NARROW:
-                self.rounded = noise.coarser(self.rounded, answer.stored)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         whole = laid_out(self.key, answer, step, expected)
@@ -250,7 +251,7 @@ class _Sheet:
         question = self.questions[step] = self._question(step, laid, expected)
         found = as_written(self.key, question)
         if found is None:
-            found = self._searched(self._first_finding, question)
+            found = self._among_ranks(question) or self._searched(self._first_finding, question)
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
         if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
@@ -276,6 +277,19 @@ class _Sheet:
         follows = self.key.value(question.step, own=question.own)
         alike = follows is not None and follows.shape == question.expected.shape
         return follows if alike and follows is not None else question.expected
+
+    def _among_ranks(self, question: Question) -> Finding | None:
+        """Whether an array is right but for what noise ranks otherwise, or follows from such a one."""
+        if question.answer.slack is None or not question.own_are_right:
+            return None
+        if self.ranked_otherwise and fits(question.answer, self._following(question)).all():
+            return Finding(RIGHT)
+        from attncalc.homework.diagnosis.noise import RANKED, is_ranked_otherwise  # a door: few answers are dumps
+
+        if not is_ranked_otherwise(self.key, question):
+            return None
+        self.ranked_otherwise = True
+        return Finding(RIGHT, hint=RANKED.format(question.answer.stored))
 
     def _nearer(self, question: Question) -> Finding:
         """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives.

@@ -1,0 +1,201 @@
+"""Dumps of ports of models as torch makes them: a name is the right one or none, and what is right is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkpoints import IDS, computed, rewritten
+from homework.test_model_dumps import SCORES, continued, marker_of, returned
+
+import attncalc as ac
+from attncalc.evaluate.precisions import held
+from attncalc.homework.reading.sheets import from_python
+
+WIDER = {8: 32, 12: 48, 24: 96}
+TEXT = [*IDS, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3]
+
+
+def wider(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Tensors of a wider model, which bfloat16 holds."""
+    by_chance = np.random.default_rng(1)
+    shapes = {name: [WIDER.get(size, size) for size in value.shape] for name, value in tensors.items()}
+    drawn = {name: by_chance.normal(0, 0.18, shape) for name, shape in shapes.items()}
+    return {
+        name: held(value + 0.9 * ("norm.weight" in name or "layernorm.weight" in name), "bfloat16").astype(np.float32)
+        for name, value in drawn.items()
+    }
+
+
+@pytest.mark.thorough
+def test_another_number_that_is_nearer_than_a_mistake_within_noise_is_named(tmp_path: Path) -> None:
+    """With fewer entries turned, a pair is one of neighbours; noise hides the turns of the other one."""
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 4}
+    m = ac.load(rewritten(tmp_path, "gpt_neox", wider, config=sizes))
+    dump = returned(m(TEXT, dtype="bfloat16", rope_dims=2))
+    states = {name: value.astype(np.float32) for name, value in dump.items() if "attentions" not in name}
+    marked = m(TEXT).check(states)
+    told = next(step for step in marked.steps if step.mistake)
+    assert told.mistake == "rope-other-dims"
+    assert "another number: 2" in told.finding.says
+
+
+APART = {"bert": "query key value", "opt": "q_proj k_proj v_proj", "bart": "q_proj k_proj v_proj"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", APART)
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (1, 2), (0, 2)])
+def test_projections_that_are_stored_apart_are_exchanged_and_not_cut(
+    tmp_path: Path, model: str, one: int, other: int
+) -> None:
+    names = APART[model].split()
+
+    def exchanged(tensors: dict[str, Any]) -> dict[str, Any]:
+        found = dict(tensors)
+        for name in tensors:
+            for a, b in ((names[one], names[other]), (names[other], names[one])):
+                if f".{a}." in name:
+                    found[name] = tensors[name.replace(f".{a}.", f".{b}.")]
+        return found
+
+    dump = returned(computed(model, rewritten(tmp_path, model, exchanged), dtype="float32"))
+    marked = marker_of(model).mark(from_python(dump))
+    told = [step for step in marked.steps if step.mistake]
+    assert told[0].name == marked.first_wrong
+    assert {step.mistake for step in told} <= {"qkv-exchanged", "att-qk-swapped"}
+
+
+LEARNED = [
+    *((model, "gamma beta", "ln-no-affine") for model in ("gpt2", "bert", "opt", "gpt_neox", "vit")),
+    *((model, "beta", "ln-no-beta") for model in ("gpt2", "bert", "opt", "gpt_neox", "vit")),
+    *((model, "exchanged", "ln-gamma-beta-swapped") for model in ("gpt2", "bert", "opt", "gpt_neox", "vit")),
+    *((model, "gamma", "rms-no-gain") for model in ("llama", "qwen3", "mamba", "t5", "deepseek_v2")),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("model", "what", "mistake"), LEARNED, ids=[f"{m}-{name}" for m, _, name in LEARNED])
+@pytest.mark.parametrize("of", ["every norm", "norm2", "final norm"])
+def test_a_norm_without_what_it_has_learned_is_named(model: str, what: str, mistake: str, of: str) -> None:
+    t = computed(model)
+    given: dict[tuple[str, str], Any] = {}
+    weights, steps = {name: held.value for name, held in t.inputs.items()}, continued(t, {})
+    for step in t.steps:
+        group = step.group
+        if step.name != "normalized" or (of != "every norm" and not group.endswith(of)):
+            continue
+        x = steps[f"{group}/normalized"]
+        part = group.rpartition("/")[2].removesuffix("-norm")
+        stem = f"{group.rpartition('/')[0]}/{part}_" if f"{group}/gamma" not in weights else f"{group}/"
+        gamma, beta = (weights.get(f"{stem}{name}") for name in ("gamma", "beta"))
+        scale, shift = (beta, gamma) if what == "exchanged" else (gamma if what == "beta" else 1, 0)
+        given[group, "output"] = x * scale + shift
+        steps |= continued(t, given)
+        steps[f"{group}/output"] = given[group, "output"]
+    if not given:
+        pytest.skip("there is no such norm")
+    names = marker_of(model).key.names
+    dump = {name: steps["/".join(filter(None, names.find(name)))] for name in returned(t)}
+    marked = marker_of(model).mark(from_python({name: value.astype(np.float32) for name, value in dump.items()}))
+    told = [step.mistake for step in marked.steps if step.mistake]
+    assert told[0] == mistake
+    assert {*told} == {mistake}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("model", "held_in", "change", "at", "mistake"),
+    [
+        ("vit", "projection.weight", lambda x: np.swapaxes(x, -1, -2), "embedding/output", "patch-kernel-transposed"),
+        ("bart", "final_logits_bias", np.zeros_like, "logits", "bias-missing"),
+        ("marian", "final_logits_bias", np.zeros_like, "logits", "bias-missing"),
+        ("bert", "cls.predictions.bias", np.zeros_like, "logits", "bias-missing"),
+    ],
+)
+def test_what_is_stored_around_the_layers_and_misread_is_named(
+    tmp_path: Path, model: str, held_in: str, change: Any, at: str, mistake: str
+) -> None:
+    def misread(tensors: dict[str, Any]) -> dict[str, Any]:
+        return {name: change(value) if held_in in name else value for name, value in tensors.items()}
+
+    marked = marker_of(model).mark(from_python(returned(computed(model, rewritten(tmp_path, model, misread)))))
+    assert (marked.first_wrong, marked[at].mistake) == (at, mistake)
+
+
+def attending(t: ac.Trace, layer: int, change: Any, *, causal: bool = True) -> Any:
+    """The weights of a layer with ALiBi, whose slopes and distances are changed."""
+    scaled = t[f"layer {layer}/attention/scaled"]
+    heads, n, _ = scaled.shape
+    slopes, distances = change(2.0 ** (-8 * np.arange(1, heads + 1) / heads), np.arange(n)[:, None] - np.arange(n))
+    scores = scaled - slopes[:, None, None] * distances
+    e = np.exp(np.where(np.tri(n, dtype=bool), scores, -np.inf) if causal else scores)
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["bloom", "mpt"])
+@pytest.mark.parametrize(
+    ("change", "causal", "mistake"),
+    [
+        (lambda slopes, distances: (slopes[::-1], abs(distances)), True, "alibi-slopes-reversed"),
+        (lambda slopes, distances: (slopes, distances), False, "mask-missing"),
+    ],
+    ids=["reversed", "unmasked"],
+)
+def test_other_slopes_and_signed_distances_are_named(model: str, change: Any, causal: bool, mistake: str) -> None:
+    t = computed(model)
+    steps = continued(t, {}) | continued(t, {("layer 0/attention", "weights"): attending(t, 0, change, causal=causal)})
+    shown = {name: steps[name].astype(np.float32) for name in (SCORES, "layer 0/residual2")}
+    marked = marker_of(model).mark(from_python(shown))
+    assert (marked.first_wrong, marked[SCORES].mistake) == (SCORES, mistake)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("model", "layer", "number", "past"),
+    [
+        ("bart", "encoder/layer 0", 2, "embedding/norm/output"),
+        ("bart", "decoder/layer 0", 3, "norm1/output"),
+        ("llama", "layer 0", 2, "embedding/output"),
+    ],
+)
+def test_what_goes_past_a_part_from_before_is_named(model: str, layer: str, number: int, past: str) -> None:
+    t = computed(model)
+    group = layer if past.startswith("norm") else layer.rpartition("layer")[0].rstrip("/")
+    x = t["/".join(filter(None, (group, past)))]
+    found = x + t[f"{layer}/feed-forward/output"]
+    steps = continued(t, {}) | continued(t, {(layer, f"residual{number}"): found})
+    key = marker_of(model).key
+    told = returned(t)
+    dump = {name: steps["/".join(filter(None, key.names.find(name)))].astype(np.float32) for name in told}
+    marked = marker_of(model).mark(from_python(dump))
+    assert next(step.mistake for step in marked.steps if step.mistake) == "block-skip-stale"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("stored", ["bfloat16", "float16"])
+def test_states_in_float32_have_the_noise_of_a_model_whose_logits_alone_are_narrow(stored: str) -> None:
+    """As torch's Mamba keeps the sums of its layers in float32, and returns nothing else before its logits."""
+    t = computed("mamba", dtype=stored)
+    dump = returned(t)
+    states = {name: value.astype(np.float32) for name, value in dump.items()}
+    for name in (name for name in states if name != "logits"):
+        states[name] = np.nextafter(states[name], np.float32(np.inf), dtype=np.float32)  # no longer ones of that type
+    marked = marker_of("mamba").mark(from_python(states))
+    assert marked
+    assert any("as other arrays are" in (step.hint or "") for step in marked.steps)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("stored", ["bfloat16", "float16"])
+def test_a_token_that_goes_to_an_expert_whose_score_is_far_from_the_best_is_wrong(stored: str) -> None:
+    t, place = computed("mixtral"), ("layer 1/feed-forward", "logits")
+    logits = t["/".join(place)].copy()
+    logits[2] = -logits[2]
+    steps = continued(t, {place: logits})
+    dump = {name: held(steps[name], stored).astype(np.float32) for name in ("layer 1/residual2", "logits")}
+    marked = marker_of("mixtral").mark(from_python(dump))
+    assert (bool(marked), marked.first_wrong) == (False, "layer 1/residual2")
