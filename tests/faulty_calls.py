@@ -595,7 +595,7 @@ CALLS = {
             "--metric must be cosine-similarity, cosine, euclidean, sqeuclidean, manhattan, chebyshev, minkowski "
             'or dot, not "angle"'
         ),
-        "",
+        "did you mean cosine?",
     ),
     "norm 3,4 --p x": (
         '--p must be a number or inf, not "x"',

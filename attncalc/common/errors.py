@@ -162,14 +162,14 @@ ELSEWHERE = {
     **dict.fromkeys(("diagonalize", "eigenvalues", "eigenvectors", "pca"), ("eigen", "svd")),
     **dict.fromkeys(("causal", "mask", "masking"), ("attention",)),
     **dict.fromkeys(("gqa", "mqa", "grouped-query-attention", "multi-query-attention"), ("multihead",)),
-    **dict.fromkeys(("argmax", "greedy", "min-p", "nucleus", "temperature", "top-k", "top-p"), ("sampling",)),
+    **dict.fromkeys(("argmax", "greedy", "min-p", "nucleus", "top-k", "top-p"), ("sampling",)),
     **dict.fromkeys(("bce", "log-loss"), ("cross-entropy",)),
     **dict.fromkeys(("mse", "ols", "regression"), ("linear-regression",)),
     **dict.fromkeys(("network", "neural-network", "nn", "perceptron"), ("mlp",)),
     **dict.fromkeys(("lm-head", "logits"), ("unembed",)),
     **dict.fromkeys(("tokenise", "tokeniser", "tokenize", "tokenizer"), ("bpe",)),
     **dict.fromkeys(("pos-enc", "position", "positions"), ("sinusoidal", "rope", "alibi")),
-    **dict.fromkeys(("learning-rate", "lr", "scheduler", "warmup"), ("lr", "schedule")),
+    **dict.fromkeys(("learning-rate", "lr", "scheduler"), ("lr", "schedule")),
     **dict.fromkeys(("flops", "params", "parameters"), ("complexity",)),
     **dict.fromkeys(("adapter", "low-rank"), ("lora",)),
     **dict.fromkeys(("gpt", "llama"), ("decoder-only", "model")),
@@ -184,8 +184,6 @@ WHICH = {
     **dict.fromkeys(_PAPERS, "which browsers print and word processors open"),
 }
 """Why the one that is there serves as well."""
-LIKE = 0.65
-"""As difflib counts: 0.67 is fnn to ffn, 0.6 is dropout to dot."""
 SHORTEST = 4
 """So many characters of a name tell that it is meant, whatever else it is like: `--temp`."""
 
@@ -212,7 +210,7 @@ def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[
     same = [name for name in spelled if letters(name) == letters(given)]
     called = [name for name in elsewhere(given) if name in spelled]
     begun = sorted((name for name in spelled if len(given) >= SHORTEST and name.startswith(given)), key=len)
-    found = same or called or begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=LIKE)
+    found = same or called or begun[:3] or difflib.get_close_matches(given, spelled, n=3, cutoff=0.6)
     which = f", {WHICH[given]}" if called and given in WHICH else ""
     return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}{which}?" if found else ""
 

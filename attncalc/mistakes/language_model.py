@@ -247,10 +247,11 @@ def _last_turned(s: Scope) -> Node:
 
 
 def _normed_before_the_sum(s: Scope) -> Node:
-    """A norm of what a part finds, added to what goes past it, where it is of the sum."""
+    """A norm of what a part finds, added to what goes past it, where it is of the sum in the same layer."""
     whole = _normed(s.step)
     past, part = parts(whole, "add")
-    if whole.op != "step" or "residual" not in whole.key[1]:
+    layer = s.step.key[0].rpartition("/")[0]
+    if whole.op != "step" or "residual" not in whole.key[1] or whole.key[0] != layer:
         raise NotThere("a sum in the norm")
     return replaced(s.this, whole, part) + past
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.box import Box
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -538,6 +539,9 @@ class _Whole:
         for line in words.wrap(console, options.max_width):
             line.plain = line.plain.replace(KEPT, " ")
             yield line
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.words)
 
 
 class _Narrow:

@@ -557,6 +557,9 @@ PHRASES: dict[str, Any] = {
     "the channels summed": lambda p: p["products"].sum((0, -2, -1)) if p.name == "output" else None,
     "one group of all channels": lambda p: p["x"].reshape(1, -1) if p.name == "grouped" else None,
     "column by column": lambda p: np.swapaxes(p["patches"], -4, -3).reshape(p["read"].shape),
+    "each kernel column by column, where a patch is read row by row": (
+        lambda p: np.swapaxes(p["w"], -1, -2).reshape(p["kernels"].shape)
+    ),
     "without the bias of a feature": "right − b",
     "the class token behind the patches": lambda p: np.vstack([p["embedded"], p["cls"]]),
     "no position is added": "with_class",

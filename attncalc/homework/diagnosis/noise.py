@@ -17,6 +17,7 @@ from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
 from attncalc.homework.reading.precisions import narrowest
 from attncalc.language.graph import walk
+from attncalc.language.primitive import OPS
 
 
 def of_its_type(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
@@ -66,7 +67,7 @@ def is_ranked_otherwise(key: Key, question: Question) -> bool:
     """
     node, answer = key.nodes[question.step], question.answer
     behind = walk(node, into=lambda made: () if made is not node and is_given(made, question.own) else made.sources)
-    ranked = [made for made in behind if made.op == "ranking"]
+    ranked = [made for made in behind if made.op in OPS and OPS[made.op].points]
     if not ranked or not answer.shape or answer.shape != question.expected.shape:
         return False
     into = walk(*ranked, into=lambda made: () if is_given(made, question.own) else made.sources)

@@ -116,7 +116,18 @@ class Solutions:
         except (AttncalcError, NotThere, ValueError):
             return None
         alone = (solution.steps.get(gap.step) for solution in (self.right, one, other))
-        return None if root is None or root in alone else Solution({gap.step: root}, rules)
+        if root is None or root in alone or self._looks_behind(root, gap):
+            return None
+        return Solution({gap.step: root}, rules)
+
+    def _looks_behind(self, root: Node, gap: Gap) -> bool:
+        """Whether a rule has looked through own steps at what is behind them: what that was, nobody has written down."""
+
+        def met(node: Node) -> set[StepKey]:
+            found = walk(node, into=lambda node: () if is_given(node, gap.ends) else node.sources)
+            return {node.key for node in found if node.op == "step"}
+
+        return not met(root) & gap.front.keys() <= met(self.right.steps[gap.step]) | gap.ends.keys()
 
     def gap(self, step: StepKey, own: Own) -> Gap:
         """What lies between own steps and another."""
