@@ -121,7 +121,7 @@ class Solutions:
         return Solution({gap.step: root}, rules)
 
     def _looks_behind(self, root: Node, gap: Gap) -> bool:
-        """Whether a rule has looked through own steps at what is behind them: what that was, nobody has written down."""
+        """Whether a rule has looked through own steps at what is behind them, which nobody has written down."""
 
         def met(node: Node) -> set[StepKey]:
             found = walk(node, into=lambda node: () if is_given(node, gap.ends) else node.sources)
