@@ -138,6 +138,22 @@ def chosen(**changes: Mapping[Any, Any]) -> Options:
     return change
 
 
+def another(option: str, change: Callable[[Any], Any]) -> Options:
+    """Another value of an option that is given: `another("window", lambda there: 2 * there)`."""
+
+    def changed(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given[option] is None:
+            raise NotThere(option)
+        return {option: change(given[option])}
+
+    return changed
+
+
+def without(option: str) -> Options:
+    """An option that may be left out, left out."""
+    return another(option, lambda _: None)
+
+
 def names(word: str, step: str) -> bool:
     """Whether a word of a mistake's `at` names a step: `partial_*` names all that begin so."""
     return word == step or (word.endswith("*") and step.startswith(word[:-1]))

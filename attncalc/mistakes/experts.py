@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from attncalc.declare.mistake import Mistake, NotThere, chosen, wrong
+from attncalc.declare.mistake import Mistake, chosen, without, wrong
 from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS, gates_unscaled
-
-
-def _roomy(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["capacity"] is None:
-        raise NotThere("a capacity")
-    return {"capacity": None}
-
 
 WHOLE = "Do the gates of a token share a whole in this model?"
 
@@ -47,7 +37,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         gates_unscaled("routed_scale"),
         wrong(
             "experts-capacity-ignored",
-            options=_roomy,
+            options=without("capacity"),
             says="no expert turns a token away",
             hint="How many tokens has an expert room for?",
         ),

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from attncalc.calculations.attention_options import DEFAULTS
 from attncalc.declare.mistake import (
     Mistake,
     NotThere,
-    Options,
     Rule,
     Scope,
+    another,
     chosen,
     inside,
     like,
     parts,
     replaced,
     until_steps,
+    without,
     wrong,
 )
-from attncalc.language.axes import Axis, find
-from attncalc.language.graph import Node, as_node, rewrite, walk
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import (
     affine,
-    bucket,
-    compare_equal,
     concat,
-    index,
-    keep_where,
     mean,
-    outer,
     part_of,
     rename,
-    rotate,
     sigmoid,
-    softmax,
     spread,
-    total,
 )
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.embeddings import LEFT_OUT, PATCHES
-from attncalc.mistakes.layer_norm import LAYER, NO_GAIN
-from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import CLAMPS, OF_EXPERTS, factors, gates_unscaled, unbiased, with_product
-from attncalc.mistakes.rotary import turns
+from attncalc.mistakes.layer_norm import LAYER, NO_GAIN, of_norm
+from attncalc.mistakes.model_attention import BIASED, OWN_TOKENS, TURNED
+from attncalc.mistakes.model_experts import EXPERTS_OF_MODELS
+from attncalc.mistakes.projections import CLAMPS, factors, unbiased, with_product
 from attncalc.mistakes.state_spaces import LAYER as REMEMBERING
 from attncalc.mistakes.whole_layers import of_layer, unbiased_in, without_nils
 
@@ -80,17 +73,6 @@ def _untied(s: Scope) -> Node:
     return affine(x, s.known["", "embedding/table"].T, s.known.get(("", "logits/bias")))
 
 
-def _without(option: str) -> Options:
-    """The options but for one that may be left out."""
-
-    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given[option] is None:
-            raise NotThere(option)
-        return {option: None}
-
-    return change
-
-
 def _unstretched(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Turns as they are for texts of the trained length."""
     if given["rope_scaling"] == "none":
@@ -117,37 +99,20 @@ def _from_hidden(s: Scope) -> Node:
     return affine(product.sources[0], table, s.known.get(("", "logits/bias")))
 
 
-def _normed(norm: Node) -> Node:
-    """What a norm is of, told by its own steps alone."""
-    group = norm.key[0]
-    own = walk(norm, into=lambda node: node.sources if node.op != "step" or node.key[0] == group else ())
-    made = {node.key[1]: node for node in own if node.op == "step" and node.key[0] == group}
-    return parts(made["centered" if "centered" in made else "squares"], "sub", "pow")[0]
-
-
 def _unnormed(s: Scope) -> Node:
     """What the final norm is of, in place of what comes of it."""
     last = [node for node in (s.step, *walk(s.this, into=until_steps)) if node.op == "step"]
     for norm in last:
         group, name = norm.key
         if name == "output" and group.rpartition("/")[2] == "final norm":
-            x = _normed(norm)
+            x = of_norm(norm)
             return x if norm is s.step else replaced(s.this, norm, x)
     raise NotThere("final norm")
 
 
-def _own(weights: Node) -> Node:
-    """Whether a key is the query's own token's."""
-    square = weights.axes[-2:]
-    if square[0].size != square[1].size:
-        raise NotThere("as many keys as queries")
-    i, j = (index(axis.name, square, letter) for axis, letter in zip(square, "ij", strict=True))
-    return compare_equal(i, j)
-
-
 def _before_the_last_layer(s: Scope) -> Node:
     """The final norm of what the last layer is given, in place of what it gives."""
-    last = _normed(s.step)
+    last = of_norm(s.step)
     place = re.fullmatch(r"(.*layer )(\d+)", last.key[0]) if last.op == "step" else None
     before = (f"{place[1]}{int(place[2]) - 1}", last.key[1]) if place else None
     found = next((node for node in walk(last) if node.op == "step" and node.key == before), None)
@@ -164,38 +129,6 @@ def _from_place(first: int) -> Rule:
         return like(part_of(table, table.names[-2], first, first + s.this.axes[-2].size), s.this)
 
     return rule
-
-
-def _bucketed(source: Callable[[Node], Node], *, swapped: bool) -> Rule:
-    """Scores with T5's biases of other buckets."""
-
-    def rule(s: Scope) -> Node:
-        own = next((node for node in walk(s.this, into=until_steps) if node.op == "bucket"), None)
-        if own is None:
-            raise NotThere("buckets")
-        buckets, most, causal = (own.args[name] for name in ("buckets", "max_distance", "causal"))
-        return replaced(s.this, own, bucket(source(own.sources[0]), buckets, most, causal=causal != swapped))
-
-    return rule
-
-
-def _unbiased_scores(s: Scope) -> Node:
-    scores, other = parts(s.this, "add", "sub")
-    if other.op == "step":
-        raise NotThere("a bias")
-    return scores
-
-
-def _expert_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["experts_top"] == 1:
-        raise NotThere("several experts")
-    return {"experts_top": given["experts_top"] - 1}
-
-
-def _of_the_one_before(s: Scope) -> Node:
-    """What each token has, with that of the one before it; the first token has that of the last."""
-    name, size = s.this.axes[-2][:2]
-    return concat([part_of(s.this, name, size - 1, size), part_of(s.this, name, 0, size - 1)], name)
 
 
 def _both_activated(s: Scope) -> Node:
@@ -219,73 +152,22 @@ def _cut(*, in_turn: bool) -> Rule:
     return rule
 
 
-def _shared_in_the_whole(s: Scope) -> Node:
-    """The shared experts multiplied as the chosen ones are."""
-    scale: float = s.options["experts_routed_scale"]
-    if scale == 1:
-        raise NotThere("a scale")
-    mixed, shared = parts(s.this, "add")
-    return mixed + shared * scale
-
-
 def _normed_at_once(s: Scope) -> Node:
     """The final norm of what a layer gives."""
     norm = s.as_due.get(("final norm", "output"))
     if norm is None:
         raise NotThere("final norm")
-    return replaced(norm.sources[0], _normed(norm), s.this)
-
-
-def _last_turned(s: Scope) -> Node:
-    """The last entries of a head turned, where the first ones are."""
-    turned, _ = parts(s.this, "concat")
-    (x, cosines, sines), name = parts(turned, "rotate"), turned.names[-1]
-    whole, size = parts(x, "slice")[0], turned.axes[-1].size
-    count = find(whole.axes, name).size
-    last = rotate(part_of(whole, name, count - size, count), cosines, sines, turned.args["layout"])
-    return concat([part_of(whole, name, 0, count - size), last], name)
+    return replaced(norm.sources[0], of_norm(norm), s.this)
 
 
 def _normed_before_the_sum(s: Scope) -> Node:
     """A norm of what a part finds, added to what goes past it, where it is of the sum in the same layer."""
-    whole = _normed(s.step)
+    whole = of_norm(s.step)
     past, part = parts(whole, "add")
     layer = s.step.key[0].rpartition("/")[0]
     if whole.op != "step" or "residual" not in whole.key[1] or whole.key[0] != layer:
         raise NotThere("a sum in the norm")
     return replaced(s.this, whole, part) + past
-
-
-def _exchanged(one: str, other: str) -> Rule:
-    """Two projections with each other's weights and biases."""
-
-    def rule(s: Scope) -> Node:
-        group, name = s.step.key
-        there = s.as_due.get((group, other if name == one else one))
-        if there is None:
-            raise NotThere("the other projection")
-        made = there.sources[0]
-        if group.rpartition("/")[2] == "attention":  # of the same text
-            return like(made, s.this)
-        tokens, own = factors(s)
-        product = tokens @ like(parts(made.sources[0] if made.op == "add" else made, "matmul")[1], own)
-        return product + reread(made.sources[1], product.axes[-1:]) if made.op == "add" else product
-
-    return rule
-
-
-def _signed_and_unmasked(s: Scope) -> Node:
-    """Scores with ALiBi's penalty as a difference, which is below 0 for keys that come later, and nothing masked."""
-    scores, lost = parts(parts(s.this, "where")[1], "sub")
-    slopes, distances = parts(lost, "outer")
-    return scores - outer(slopes, parts(distances, "abs")[0])
-
-
-def _slopes_reversed(s: Scope) -> Node:
-    scores, lost = parts(s.this, "sub")
-    slopes, distances = parts(lost, "outer")
-    name, heads = slopes.axes[-1][:2]
-    return scores - outer(concat([part_of(slopes, name, i, i + 1) for i in reversed(range(heads))], name), distances)
 
 
 def _past_the_part_before(s: Scope) -> Node:
@@ -303,40 +185,6 @@ def _of_the_writer(s: Scope) -> Node:
     q = s.as_due[s.step.args["group"], "q"].sources[0]
     x = parts(q.sources[0] if q.op == "add" else q, "matmul")[0]
     return with_product(s, rename(x, x.names[-2], read.names[-2]) @ W)
-
-
-def _values_turned(s: Scope) -> Node:
-    """Values turned as the keys are, before the heads that share them take them."""
-    keys = s.as_due.get((s.step.args["group"], "k_rotated"))
-    if keys is None:
-        raise NotThere("keys that are turned")
-    K, cosines, sines = parts(keys, "rotate")
-    return like(rotate(like(s.this, K), cosines, sines, keys.sources[0].args["layout"]), s.this)
-
-
-def _normed_last(s: Scope) -> Node:
-    """Queries or keys turned first, and normalised then."""
-    group, name = s.step.key
-    if name != "output":
-        return parts(s.this, "rotate")[0]
-    attention, _, norm = group.rpartition("/")
-    turned = s.as_due.get((attention, f"{norm[0]}_rotated"))
-    if turned is None:
-        raise NotThere("a turn")
-    _, cosines, sines = parts(turned, "rotate")
-    x = _normed(s.step)
-    return replaced(s.this, x, rotate(x, cosines, sines, turned.sources[0].args["layout"]))
-
-
-def _other(option: str, change: Callable[[Any], Any]) -> Options:
-    """Another number than that of an option, where it has one."""
-
-    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given[option] is None:
-            raise NotThere(option)
-        return {option: change(given[option])}
-
-    return options
 
 
 def _further(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -408,7 +256,7 @@ AROUND = (
         wrong(
             "norm-missing",
             at,
-            lambda s: _normed(s.step),
+            lambda s: of_norm(s.step),
             says="what this norm is of, as it is",
             hint="Which norms has a layer of this model, and what does each of them normalise?",
         )
@@ -465,38 +313,7 @@ AROUND = (
         says="the two products multiplied, without an activation",
         hint="Which of the two products goes through an activation before they are multiplied?",
     ),
-    *(
-        wrong(
-            f"att-own-{what}",
-            "attention/weights cross-attention/weights",
-            rule,
-            says=f"a token's own {says}",
-            hint="Does each token look at itself, too?",
-        )
-        for what, rule, says in (
-            ("score-zero", lambda s: softmax(keep_where(_own(s.this), 0, logits(s))), "score is 0"),
-            (
-                "weight-zero",
-                lambda s: keep_where(_own(s.this), 0, s.this),
-                "weight is 0, and the rest is not shared out again",
-            ),
-            (
-                "score-masked",
-                lambda s: softmax(keep_where(_own(s.this), logits(s) - 10000, logits(s))),
-                "score is 10000 less: it looks at itself only where it sees nothing else",
-            ),
-        )
-    ),
-    *(
-        wrong(
-            "att-of-token-before",
-            f"attention/{what}",
-            _of_the_one_before,
-            says="each token's place is taken by the one before it",
-            hint="Whose query, and whose key, is a row?",
-        )
-        for what in ("q_heads", "k_heads", "q_rotated", "k_rotated")
-    ),
+    *OWN_TOKENS,
     *(
         wrong(
             "gate-wrong-join",
@@ -523,44 +340,23 @@ AROUND = (
             (True, "halves of a fused matrix that holds their columns in turn"),
         )
     ),
-    *(turns(f"attention/{what}")[-1] for what in ("q_rotated", "k_rotated")),
-    wrong(
-        "rope-on-v",
-        "attention/v_heads",
-        _values_turned,
-        says="the values are turned too",
-        hint="Which of q, k and v go into the scores?",
-    ),
-    wrong(
-        "qk-norm-after-rope",
-        "q-norm/output k-norm/output attention/q_rotated attention/k_rotated",
-        _normed_last,
-        says="queries and keys are turned first, and normalised then",
-        hint="Are queries of this model normalised before they are turned, or after?",
-    ),
-    wrong(
-        "rope-last-dims",
-        "attention/q_rotated attention/k_rotated",
-        _last_turned,
-        says="the last entries of each head are turned, not the first",
-        hint="Which entries of a head does this model turn?",
-    ),
+    *TURNED,
     wrong(
         "rope-other-dims",
-        options=_other("rope_dims", lambda _: None),
+        options=without("rope_dims"),
         says="all entries of a head are turned",
         hint="How many entries of a head does this model turn?",
     ),
     wrong(
         "window-other-size",
-        options=_other("window", lambda there: 2 * there),
+        options=another("window", lambda there: 2 * there),
         says="a window twice as wide",
         hint="How far may a query look?",
     ),
     *(
         wrong(
             "softcap-other",
-            options=_other(option, lambda there: 2 * there),
+            options=another(option, lambda there: 2 * there),
             says="twice the cap",
             hint="How large may a score become, and how large a logit?",
         )
@@ -610,7 +406,7 @@ AROUND = (
     ),
     wrong(
         "rope-one-base",
-        options=_without("local_rope_base"),
+        options=without("local_rope_base"),
         says="all layers turn by the same base",
         hint="Do layers with a window turn by the base of the others?",
         kind="convention",
@@ -638,7 +434,7 @@ AROUND = (
     ),
     wrong(
         "window-in-all-layers",
-        options=_without("window_layers"),
+        options=without("window_layers"),
         says="a window in every layer",
         hint="Which layers of this model look at the whole text?",
     ),
@@ -665,7 +461,7 @@ AROUND = (
     ),
     wrong(
         "softcap-missing",
-        options=_without("final_softcap"),
+        options=without("final_softcap"),
         says="the logits are not capped",
         hint="How large may a logit become?",
     ),
@@ -706,44 +502,7 @@ AROUND = (
         )
         for first in (1, 2)
     ),
-    *(
-        wrong(
-            name,
-            "attention/biased",
-            rule,
-            says=says,
-            hint="Which distances share a bucket, and on which side of the query does a key stand?",
-        )
-        for name, rule, says in (
-            ("t5-bidir", _bucketed(lambda distance: distance, swapped=True), "the buckets of the other stack"),
-            ("t5-sign", _bucketed(lambda distance: -distance, swapped=False), "query − key in place of key − query"),
-            ("position-bias-missing", _unbiased_scores, "the scores as they are, without a bias for the position"),
-        )
-    ),
-    *(
-        wrong(
-            "qkv-exchanged",
-            f"attention/{one} attention/{other} cross-attention/{one} cross-attention/{other}",
-            _exchanged(one, other),
-            says=f"W_{one.upper()} and W_{other.upper()} are exchanged",
-            hint="Which matrix makes what a token looks for, which what it is found by, and which what it passes on?",
-        )
-        for one, other in (("q", "k"), ("k", "v"), ("q", "v"))
-    ),
-    wrong(
-        "mask-missing",
-        "attention/masked",
-        _signed_and_unmasked,
-        says="nothing is masked, and a key that comes later gets a larger score the further away it is",
-        hint="May the first query look at the last key?",
-    ),
-    wrong(
-        "alibi-slopes-reversed",
-        "attention/biased",
-        _slopes_reversed,
-        says="the slopes from the last head to the first",
-        hint="Which head looks furthest back: the first, or the last?",
-    ),
+    *BIASED,
     *(
         wrong(
             "block-skip-stale",
@@ -778,68 +537,7 @@ AROUND = (
         says="the embeddings times 2",
         hint="What are this model's embeddings multiplied by?",
     ),
-    *inside(OF_EXPERTS, "feed-forward"),
-    wrong(
-        "experts-shared-scaled",
-        "feed-forward/output",
-        _shared_in_the_whole,
-        says="the shared experts are scaled as the chosen ones are",
-        hint="Which experts are multiplied by the scale of the gates?",
-    ),
-    wrong(
-        "experts-softmax-over-tokens",
-        "feed-forward/probabilities",
-        lambda s: softmax(logits(s), s.this.names[-2]),
-        says="shares over the tokens, in place of over the experts",
-        hint="Over what do the shares of a token sum to 1?",
-    ),
-    wrong(
-        "experts-no-gates",
-        "feed-forward/gates",
-        lambda s: s.routed / total(s.routed),
-        says="the mean of the chosen experts, without gates",
-        hint="Does a token listen to all chosen experts alike?",
-    ),
-    wrong(
-        "experts-scoring-swapped",
-        options=chosen(experts_scoring={"softmax": "sigmoid", "sigmoid": "softmax"}),
-        says="probabilities by the other function, a sigmoid or a softmax",
-        hint="Does what one expert gets take something from another in this model?",
-        kind="convention",
-    ),
-    wrong(
-        "experts-one-fewer",
-        options=_expert_fewer,
-        says="one expert fewer for each token",
-        hint="How many experts does a token meet?",
-    ),
-    gates_unscaled("experts_routed_scale"),
-    wrong(
-        "experts-groups-missing",
-        options=_without("experts_groups"),
-        says="experts of any group are chosen",
-        hint="Of how many groups does a token meet experts?",
-    ),
-    wrong(
-        "experts-correction-missing",
-        "feed-forward/corrected",
-        lambda s: s.probabilities,
-        says="experts are ranked by their probabilities alone",
-        hint="By what does this model rank its experts?",
-    ),
-    wrong(
-        "experts-correction-in-gates",
-        "feed-forward/taken",
-        lambda s: keep_where(as_node(0) < s.routed, s.corrected, 0),
-        says="the gates take the correction too, which is for ranking",
-        hint="What is the correction of an expert for?",
-    ),
-    wrong(
-        "experts-not-renormalised",
-        options=chosen(experts_no_renormalise={False: True}),
-        says="the gates are the probabilities of those chosen, which do not sum to 1",
-        hint="What do the gates of a token sum to?",
-    ),
+    *EXPERTS_OF_MODELS,
     wrong(
         "weights-of-another-layer",
         MADE_BY_WEIGHTS,

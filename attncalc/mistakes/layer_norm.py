@@ -7,7 +7,7 @@ from typing import Any
 
 from attncalc.calculations.normalisation import learned_by
 from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, parts, wrong
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, walk
 from attncalc.language.ops import mean, sqrt, total
 
 EPSILON = "Where does ε stand, under the root or beside it?"
@@ -22,6 +22,14 @@ def centred(s: Scope) -> Node:
     if name == "mean":
         return parts(s.this, "mean")[0]
     return parts(s.this if name == "centered" else s.centered, "sub")[0]
+
+
+def of_norm(norm: Node) -> Node:
+    """What a norm is of, told by its own steps alone."""
+    group = norm.key[0]
+    own = walk(norm, into=lambda node: node.sources if node.op != "step" or node.key[0] == group else ())
+    made = {node.key[1]: node for node in own if node.op == "step" and node.key[0] == group}
+    return parts(made["centered" if "centered" in made else "squares"], "sub", "pow")[0]
 
 
 def axis(s: Scope) -> str:

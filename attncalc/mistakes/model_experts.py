@@ -1,0 +1,93 @@
+"""The mistakes of experts in whole models, where one of their layers follows another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attncalc.declare.mistake import NotThere, Scope, chosen, inside, parts, without, wrong
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import keep_where, softmax, total
+from attncalc.mistakes.masking import logits
+from attncalc.mistakes.projections import OF_EXPERTS, gates_unscaled
+
+
+def _one_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["experts_top"] == 1:
+        raise NotThere("several experts")
+    return {"experts_top": given["experts_top"] - 1}
+
+
+def _shared_in_the_whole(s: Scope) -> Node:
+    """The shared experts multiplied as the chosen ones are."""
+    scale: float = s.options["experts_routed_scale"]
+    if scale == 1:
+        raise NotThere("a scale")
+    mixed, shared = parts(s.this, "add")
+    return mixed + shared * scale
+
+
+EXPERTS_OF_MODELS = (
+    *inside(OF_EXPERTS, "feed-forward"),
+    wrong(
+        "experts-shared-scaled",
+        "feed-forward/output",
+        _shared_in_the_whole,
+        says="the shared experts are scaled as the chosen ones are",
+        hint="Which experts are multiplied by the scale of the gates?",
+    ),
+    wrong(
+        "experts-softmax-over-tokens",
+        "feed-forward/probabilities",
+        lambda s: softmax(logits(s), s.this.names[-2]),
+        says="shares over the tokens, in place of over the experts",
+        hint="Over what do the shares of a token sum to 1?",
+    ),
+    wrong(
+        "experts-no-gates",
+        "feed-forward/gates",
+        lambda s: s.routed / total(s.routed),
+        says="the mean of the chosen experts, without gates",
+        hint="Does a token listen to all chosen experts alike?",
+    ),
+    wrong(
+        "experts-scoring-swapped",
+        options=chosen(experts_scoring={"softmax": "sigmoid", "sigmoid": "softmax"}),
+        says="probabilities by the other function, a sigmoid or a softmax",
+        hint="Does what one expert gets take something from another in this model?",
+        kind="convention",
+    ),
+    wrong(
+        "experts-one-fewer",
+        options=_one_fewer,
+        says="one expert fewer for each token",
+        hint="How many experts does a token meet?",
+    ),
+    gates_unscaled("experts_routed_scale"),
+    wrong(
+        "experts-groups-missing",
+        options=without("experts_groups"),
+        says="experts of any group are chosen",
+        hint="Of how many groups does a token meet experts?",
+    ),
+    wrong(
+        "experts-correction-missing",
+        "feed-forward/corrected",
+        lambda s: s.probabilities,
+        says="experts are ranked by their probabilities alone",
+        hint="By what does this model rank its experts?",
+    ),
+    wrong(
+        "experts-correction-in-gates",
+        "feed-forward/taken",
+        lambda s: keep_where(as_node(0) < s.routed, s.corrected, 0),
+        says="the gates take the correction too, which is for ranking",
+        hint="What is the correction of an expert for?",
+    ),
+    wrong(
+        "experts-not-renormalised",
+        options=chosen(experts_no_renormalise={False: True}),
+        says="the gates are the probabilities of those chosen, which do not sum to 1",
+        hint="What do the gates of a token sum to?",
+    ),
+)
