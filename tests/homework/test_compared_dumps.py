@@ -208,7 +208,7 @@ def test_a_page_tells_of_every_shape_that_differs_and_where_each_array_is_that_h
     assert "y: [4, 5, 6] and [2, 5, 6] z: " in page
     assert "z: [5, 6] and [6, 5]: the last two axes are swapped (one is transposed) only" in page
     assert "only in the second dump: mine only" in page
-    assert "only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more" in page
+    assert page.endswith("only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more")
 
 
 def test_a_map_on_the_command_line(tmp_path: Path) -> None:
