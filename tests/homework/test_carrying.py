@@ -40,6 +40,17 @@ def test_what_follows_from_a_wrong_step_is_said_to(seed: int, decimals: int, rou
     assert [step.verdict for step in marked.steps] == ["right", "unexplained", "follows", "follows"]
 
 
+@pytest.mark.parametrize("units", [0, 1, -1])
+def test_a_result_from_rounded_steps_is_told_to_be_of_them_though_it_is_a_unit_off(units: int) -> None:
+    q, k, v = np.random.default_rng(0).integers(-2, 3, (3, 3, 4)).astype(float)
+    trace = ac.attention(q, k, v)
+    weights = trace["weights"].round(2)
+    output = weights @ v
+    output[-1, -1] += units * 0.001
+    marked = trace.check({"weights": as_written(weights, 2), "output": as_written(output, 3)})
+    assert "from earlier steps that were rounded" in marked["output"].hint
+
+
 @pytest.mark.parametrize("off", [0.02, 0.2])
 @pytest.mark.parametrize("seed", range(8))
 def test_what_only_lies_near_does_not_follow(seed: int, off: float) -> None:

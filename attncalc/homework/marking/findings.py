@@ -330,7 +330,7 @@ def _rounded_early(key: Key, question: Question) -> Finding | None:
     own = question.own if question.own_are_right else {}
     behind = key.alternatives_behind(own) if own else []
     follows = key.value(step, own=own) if () in behind else None
-    if follows is not None and (fits(answer, follows).all() or nearly(answer, follows).all()):
+    if follows is not None and nearly(answer, follows).all():
         return FROM_ROUNDED
     for solution in question.right:
         for base in (None, own) if solution.alternatives in behind else (None,):
