@@ -29,7 +29,7 @@ from attncalc.homework.diagnosis.comparing import (
     odds,
     stands_out,
 )
-from attncalc.homework.diagnosis.key import Key, Question
+from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, writes
 from attncalc.homework.reading.answers import BY_HAND, Answer
 from attncalc.language.graph import Node, walk
@@ -205,7 +205,9 @@ def possible(key: Key, question: Question) -> list[Mistake]:
 def _hits(answer: Answer, values: Sequence[Array], close: Close = fits) -> list[int]:
     """The numbers of the values that an answer is."""
     alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
-    return [alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)] if alike else []
+    number = max(1, FEW // max(answer.value.size, 1))  # at once, which is faster, of small ones
+    parts = [alike[start : start + number] for start in range(0, len(alike), number)]
+    return [part[hit] for part in parts for hit in fitting(answer, np.array([values[i] for i in part]), close)]
 
 
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:

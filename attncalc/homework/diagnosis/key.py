@@ -438,7 +438,7 @@ class Key:
         if chosen or any(self._is_large(node) for node in nodes):
             yield from (self._excerpt(node, chosen, own, whole) for node in nodes)
             return
-        number = max(1, LARGE // max(map(self._most_entries, nodes), default=1))
+        number = max(1, AT_ONCE // max(map(self._most_entries, nodes), default=1))
         for start in range(0, len(nodes), number):
             some = nodes[start : start + number]
             found = self.solutions.values_once(some, own)
