@@ -11,6 +11,7 @@ STYLE = """
 .attncalc p { margin: .35rem 0; }
 .attncalc section.step, .attncalc section > section { margin: 0 0 2.6rem; }
 .attncalc section.judged { margin: 1.4rem 0 0; }
+.attncalc section:has(> details:not([open])) { margin-bottom: .6rem; }
 .attncalc .number { color: var(--faint); font-weight: 400; margin-right: .5rem; }
 .attncalc .faint, .attncalc .why, .attncalc caption, .attncalc figcaption { color: var(--faint); }
 .attncalc .why { font-style: italic; }
@@ -44,6 +45,7 @@ STYLE = """
 .attncalc .letters, .attncalc .lettered > math { display: none; }
 .attncalc .lettered > .letters { display: inline; overflow-wrap: anywhere; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
+.attncalc :is(msub, msubsup) > mrow:has(> msub:only-child) + * { padding-left: .3em; /* k_features of n=2 */ }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
@@ -57,6 +59,7 @@ STYLE = """
 .attncalc summary h2, .attncalc summary h3, .attncalc summary .sizes { display: inline; }
 .attncalc summary:has(h2) { border-bottom: 1px solid var(--line); margin: 2rem 0 1rem; padding-bottom: .3rem; }
 .attncalc summary h2 { margin: 0; padding: 0; border: 0; }
+.attncalc details:not([open]) > summary:has(h2) { margin: 1rem 0 .6rem; }
 .attncalc figure { margin: .6rem 0 0; min-width: 0; }
 .attncalc .scroll { overflow-x: auto; }
 .attncalc table {
@@ -172,7 +175,8 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
     + SHADES
     + """
 .attncalc :where(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
-  background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
+  --gap: color-mix(in srgb, var(--stripe) 45%, transparent);
+  background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, var(--gap) 3px 4px);
 }
 .attncalc .covered { color: var(--faint); background: none; cursor: pointer; font-weight: 400; }
 .attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }

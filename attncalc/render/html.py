@@ -73,7 +73,8 @@ MANY_OPERANDS = 9  # of a page that is folded, from which on they are folded too
 FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
 FITTING = 24  # letters of a formula that every page has room for
-LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
+LONG = 24  # characters of a name or a cell from which on it may be broken; such a cell has a width of its own
+LETTERED = r"\b([^\W\d_])_([A-Za-z0-9]|(?<=d_)[a-z]+|(?<=[hwl]_)out)\b"  # signs, and axes: d_model, h_out
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
 TOOLS = (
     '<div class="tools" hidden><button type="button" class="predict" aria-pressed="false">Predict first</button> '
@@ -135,8 +136,8 @@ def _hash(text: str) -> str:
 
 
 def _sentence(words: str) -> str:
-    """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
-    lowered = re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1<sub>\2</sub>", text(words))
+    """Text of ours, in which `d_k` and `d_model` have what follows below, as axes have it, and `e^x` its x above."""
+    lowered = re.sub(LETTERED, r"\1<sub>\2</sub>", text(words))
     raised = kept_whole(re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered))
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
@@ -249,8 +250,9 @@ def _given(part: Part, layout: Layout) -> Iterator[Block]:
         inside = around("div", below(_operand(table, layout) for table in tables), "operands")
         is_open = len(tables) < MANY_OPERANDS or layout.page.steps < MANY or layout.links is None
         yield _folded("section", title, inside, layout.anchor("given", part.heading.text), is_open=is_open)
-    if chosen := [element("span", formula_text(note.text), "option") for note in part.all(Note)]:
-        yield element("p", ", ".join(chosen), "faint")
+    if chosen := [_sentence(note.text) for note in part.all(Note)]:
+        chosen[:-1] = [f"{option}," for option in chosen[:-1]]  # no line begins with a comma
+        yield element("p", " ".join(element("span", option, "option") for option in chosen), "faint")
 
 
 def _folded(
@@ -315,7 +317,9 @@ def _is_backward(step: Part) -> bool:
 
 def _folded_step(part: Part, layout: Layout) -> Iterator[str]:
     counted = "" if part.heading.number is None else element("span", str(part.heading.number), "number")
-    title = element("h3", counted + text(part.heading.text))
+    name = text(part.heading.text)
+    name = name.replace("_", "_<wbr>") if len(name) > LONG else name
+    title = element("h3", counted + name)
     anchor = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
     return _folded("section", title, below(_step(part, layout, anchor)), anchor, "step")
 

@@ -154,25 +154,24 @@ class Scale(NamedTuple):
     """What the shades of a table stand for."""
 
     most: float  # the value of the deepest shade
-    signed: bool  # whether values below 0 have a colour of their own
+    signs: str  # what there is to shade: `h`, shares; of gradients `p`, values above 0, `m`, those below, or `mp`
 
     def of(self, value: float) -> str:
         """The class of an entry's shade: `h3` of a share, `p3` and `m3` of what is above and below 0."""
         if math.isnan(value):
             return ""
         level = min(round(DEEPEST * abs(value) / self.most), DEEPEST)
-        sign = ("m" if value < 0 else "p") if self.signed else "h"
+        sign = "h" if self.signs == "h" else "m" if value < 0 else "p"
         return f"{sign}{level}" if level else ""
 
     @property
     def legend(self) -> str:
         """The shades beside the numbers that they stand for."""
         most = text(format_number(self.most))
-        if not self.signed:
-            shades = swatches("h", range(1, DEEPEST + 1, 2))
-            return f"0 {shades} {most}: {element('span', 'the shade of a share', 'whole')}"
-        below, above = swatches("m", range(DEEPEST, 0, -2)), swatches("p", range(1, DEEPEST + 1, 2))
-        return f"−{most} {below} 0 {above} {most}: {element('span', 'striped is below 0', 'whole')}"
+        said = "the shade of a share" if self.signs == "h" else "striped is below 0" if "m" in self.signs else ""
+        below = f"−{most} {swatches('m', range(DEEPEST, 0, -2))} " if "m" in self.signs else ""
+        above = f" {swatches(self.signs[-1], range(1, DEEPEST + 1, 2))} {most}" if self.signs != "m" else ""
+        return f"{below}0{above}" + (f": {element('span', said, 'whole')}" if said else "")
 
 
 def swatches(sign: str, levels: range) -> str:
@@ -197,11 +196,12 @@ def scale_of(table: Table) -> Scale | None:
         return None
     if table.name.startswith("grad_") or table.symbol.startswith("∂"):
         most = float(abs(entries).max())
-        return Scale(most, signed=True) if 0 < most < float("inf") else None
+        signs = "m" * bool((entries < 0).any()) + "p" * bool((entries > 0).any())
+        return Scale(most, signs) if 0 < most < float("inf") else None
     is_share = table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all())
     digits = 0 if entries.size > table.shape[-1] else 2  # a row by itself may sum to 1 by chance: 0.5, 0, 0.5
     if is_share and bool((abs(entries - entries.round(digits)) > WHOLE).any()):  # of 0s and 1s no shade tells anything
-        return Scale(1.0, signed=False)
+        return Scale(1.0, "h")
     return None
 
 
@@ -244,7 +244,8 @@ def _matrix(
     names = [_name(table, column_axis, j, scope="col") for j in matrix.columns]
     corner = ("", "") if is_row else ("<td></td>", element("th", axis_names(row_axis), "axis", scope="col"))
     unseen = element("span", text(f"{table.symbol}, {table.sizes}"), "unseen")
-    yield element("caption", unseen + text(heading(table, matrix)))
+    named = re.sub(r"\w+(?= = )", lambda axis: axis_names(axis[0]), text(heading(table, matrix)))
+    yield element("caption", unseen + named)
     yield element("thead", element("tr", corner[0] + above) + element("tr", corner[1] + "".join(names)))
     is_quiet = table.number not in layout.page.felt and not layout.page.told.get(table.number)
     is_plain = is_quiet and table.value is not None and table.value.dtype.kind == "f" and not table.names

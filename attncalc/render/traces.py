@@ -409,18 +409,28 @@ def page_or_outline(trace: Trace, view: View) -> Page:
 MOST_DRAWN = 4  # operands above an outline
 
 
-def beginning(trace: Trace, *, outlined: bool = False) -> Iterator[Block]:
-    """What stands above the steps: what it is, and what was given; above an outline, of many operands the sizes."""
+def beginning(trace: Trace, *, outlined: bool = False, groups: Iterable[str] | None = None) -> Iterator[Block]:
+    """What stands above the steps: what it is, and what was given; above an outline, of many operands the sizes.
+
+    Above steps of some groups alone, what other layers were given is left out.
+    """
     yield Heading(trace.calculation)
     yield Paragraph(trace.summary)
     yield from (Note(note, "note") for note in trace.notes)
     yield from (Note(warning, "warning") for warning in trace.warnings)
     given, chosen = operands(trace), options(trace, solver.signs(trace))
+    if groups is not None:
+        given = [table for table in given if "/" not in table.name or _is_of(table.name.rpartition("/")[0], groups)]
     if outlined and sum(not table.typed and bool(table.shape) for table in given) > MOST_DRAWN:
         chosen = [*_of_layers(given), *chosen]
         given = [table for table in given if "/" not in table.name]
         given = [table if table.typed or not table.shape else table._replace(said=GAP) for table in given]
     yield Part("given", Heading("Given"), (*given, *(Note(words, "option") for words in chosen)))
+
+
+def _is_of(layer: str, groups: Iterable[str]) -> bool:
+    """Whether one of these groups is of a layer, as `token 1/decoder 1/norm2` and `decoder 1, backward` are."""
+    return any(f"/{layer}/" in f"/{group.removesuffix(BACKWARD)}/" for group in groups)
 
 
 def _of_layers(given: Sequence[Table]) -> Iterator[str]:
@@ -434,12 +444,12 @@ def _of_layers(given: Sequence[Table]) -> Iterator[str]:
 
 
 def _whole(trace: Trace, view: View) -> Iterator[Block]:
-    yield from beginning(trace)
+    above = [] if view.show else list(_dependencies(trace))
+    steps, result = _divided(trace, view, solver.ways(trace) if len(above) > 1 else {})
+    yield from beginning(trace, groups={part for part, _ in (*steps, *result)} if view.show else None)
     if view.show and len(trace.steps) >= OUTLINED:
         yield from loaded("render.outline:where")(trace, view)
-    above = [] if view.show else list(_dependencies(trace))
     yield from above
-    steps, result = _divided(trace, view, solver.ways(trace) if len(above) > 1 else {})
     yield Part("steps", Heading("Steps"), tuple(_with_gaps(_groups(steps, told_apart=True), trace)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
@@ -606,8 +616,9 @@ class Above(NamedTuple):
 def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
     how = formula(step)
-    if how.text == how.symbol:  # what is passed on from part to part: ∂L/∂output = ∂L/∂output
-        how = how._replace(text="", latex="")
+    if how.text == how.symbol:  # passed on from part to part, by one name in both: ∂L/∂output[norm] = ∂L/∂output
+        part = rf"{{{how.symbol_latex}}}_{{\text{{{step.group}}}}}"
+        how = how._replace(symbol=f"{how.symbol}[{step.group}]", symbol_latex=part)
     blocks: list[Block] = [how]
     where = {words: latex for words, latex in solver.unshown(trace, step).items() if words not in above.told}
     above.told.update(where)

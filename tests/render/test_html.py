@@ -23,13 +23,13 @@ from attncalc.common.errors import AttncalcError, visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
-from attncalc.render.html_values import whole_numbers
-from attncalc.render.page import Page, Verdict
+from attncalc.render.html_values import axis_names, whole_numbers
+from attncalc.render.page import Page, Paragraph, Verdict
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import LOOKED_AT, solve
 
 BELOW, SHARE = (f'<span class="whole">{said}</span></p>' for said in ("striped is below 0", "the shade of a share"))
-VOID = {"meta", "input"}
+VOID = {"meta", "input", "wbr"}
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -133,7 +133,7 @@ class TestEveryCalculation:
         assert all(f"{step.symbol_latex} = {step.latex}" in formulas for step in told)
         reasons = [reason.text for reason in reader.all("p", **{"class": "why"})]
         for whys in zip((step.why for step in trace.steps), reasons_of(trace), strict=True):
-            spelled = (re.sub(r"\b([^\W\d_])_([A-Za-z0-9])\b", r"\1\2", why).replace("e^", "e") for why in whys)
+            spelled = (re.sub(html.LETTERED, r"\1\2", why).replace("e^", "e") for why in whys)
             assert {*spelled} & {*reasons}, whys
 
     def test_it_is_laid_out_for_those_who_hear_it(self, tried: Tried) -> None:
@@ -393,8 +393,8 @@ def test_no_line_ends_within_an_option_and_what_its_sign_has_below_stands_there(
     assert unescape(re.sub(r"</?(?:span|sub)[^>]*>", "", chosen)).startswith(
         "kind = adamw, lr = 0.1, beta1 = β1 = 0.9, "
     )
-    assert '<span class="option">beta1 = β<sub>1</sub> = 0.9</span>, ' in chosen
-    assert chosen.count('</span>, <span class="option">') == 5
+    assert '<span class="option">beta1 = β<sub>1</sub> = 0.9,</span> ' in chosen
+    assert chosen.count(',</span> <span class="option">') == 5  # no line begins with a comma
 
 
 def test_the_shape_of_a_vector_is_not_read_as_a_number() -> None:
@@ -415,7 +415,7 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     chosen = page_in("html", solve(posed("sampling")))
     assert '<span class="whole">[0.8438 &lt; 0.5118]</span> + <span class="whole">[0.9580 &lt; 0.5118]</span>' in chosen
     assert '<span class="whole">(0.5 ≥ 0.25)</span>' in whole_numbers("0 (0.5 ≥ 0.25)")
-    assert '<span class="option">eps = ε = <span class="whole">1e-08</span></span>, ' in page_in(
+    assert '<span class="option">eps = ε = <span class="whole">1e-08</span>,</span> ' in page_in(
         "html", solve(posed("optimizer-adamw"))
     )
     assert '<span class="option">--cell all</span>' in page
@@ -477,7 +477,58 @@ def test_below_a_sum_stands_what_it_runs_over(tried: Tried) -> None:
     sizes = " ".join(re.findall(r'<span class="sizes">(= .*?)</span>', re.sub("<sub>.*?</sub>", "", page)))
     assert re.findall(r"(?<![^\W_])(?:[^\W\d_]|Σ|mean|max|min|softmax)_.*", sizes) == []
     legends = re.findall(r'<p class="scale faint">.*?</p>', page)
-    assert all(legend.endswith((BELOW, SHARE)) for legend in legends)
+    assert all(legend.endswith((BELOW, SHARE)) or "swatch m" not in legend for legend in legends)
+
+
+@pytest.mark.parametrize(
+    ("entries", "signs", "legend"),
+    [
+        ([1.0, 4.0], "p", "0 4"),
+        ([-1.0, 0.0], "m", "−1 0: striped is below 0"),
+        ([-1.0, 4.0], "mp", "−4 0 4: striped is below 0"),
+    ],
+)
+def test_a_legend_tells_of_the_signs_that_there_are(make: Any, entries: list[float], signs: str, legend: str) -> None:
+    page = page_in("html", make.trace(make.step("grad_x", entries, "n"), make.step("end", 1.0)))
+    (drawn,) = re.findall(r'<p class="scale faint">(.*?)</p>', page)
+    assert " ".join(re.sub("<[^>]*>", "", drawn).split()) == legend
+    assert set(re.findall(r'"swatch (.)', drawn)) == set(signs)
+
+
+AXES = sorted({part for tried in ONE_OF_EACH for step in solved(tried).steps for axis in step.axes
+               for part in re.findall(r"\w+", axis)})  # fmt: skip
+
+
+@rows("name", [axis for axis in AXES if "_" in axis], by=str)
+def test_a_sentence_writes_an_axis_as_the_tables_do(name: str) -> None:
+    told = html.write(Page("ffn", (Paragraph(f"used at every place of {name}", "why"),)), View())
+    assert f'<p class="why">used at every place of {axis_names(name)}</p>' in told
+    assert re.fullmatch(r"\w+<sub>\w+</sub>", axis_names(name))
+
+
+def test_no_name_of_a_step_or_an_option_is_taken_for_that_of_an_axis() -> None:
+    told = html.write(Page("t5", (Paragraph("k_rotated and kv_heads, q_rope", "why"),)), View())
+    assert '<p class="why">k_rotated and kv_heads, q_rope</p>' in told
+    page = page_in("html", solve(posed("t5-bias")))
+    assert '<span class="option">n = 6,</span> <span class="option">max_distance = 6</span>' in page
+
+
+def test_a_caption_writes_axes_as_the_heads_of_its_columns_do() -> None:
+    page = page_in("html", solve(posed("conv")))
+    assert "h<sub>out</sub> = 0, w<sub>out</sub> = 1</caption>" in page
+
+
+def test_what_is_handed_on_by_the_same_name_says_where_it_comes_from() -> None:
+    html = page_in("html", ac.residual([[1.0, 2.0]], f=[[0.5, 0.5]], norm="post").grad())
+    slope = r"\frac{\partial L}{\partial \text{output}}"
+    assert rf"{{{slope}}}_{{\text{{norm}}}} = {slope}</annotation>" in html
+    assert f">{slope}</annotation>" not in html
+
+
+def test_a_long_name_is_broken_behind_its_sign_and_by_itself(make: Any) -> None:
+    page = page_in("html", make.trace(make.step("maximum_likelihood_estimate", 1.0), make.step("log_shares", 1.0)))
+    assert "</span>maximum_<wbr>likelihood_<wbr>estimate</h3>" in page
+    assert "</span>log_shares</h3>" in page or ">log_shares</h3>" in page
 
 
 def test_what_a_formula_speaks_of_is_drawn_as_it_is() -> None:

@@ -103,6 +103,14 @@ class TestEveryCalculation:
             assert step.latex in page or latex._breakable(step.latex) in page
 
 
+@rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
+def test_an_axis_of_several_letters_is_a_word(tried: Tried) -> None:
+    """`gate` is no product of g, a, t and e."""
+    written = [latex for step in solved(tried).steps for latex in (step.latex, step.symbol_latex)]
+    drawn = [re.sub(r"\\text\{[^{}]*\}", "", latex) for latex in written]
+    assert [latex for latex in drawn if re.search(r"(?<![\\\w])[a-z]{2,}=\d", latex)] == []
+
+
 @pytest.mark.thorough
 @pytest.mark.spread
 @rows("tried", ALL, by=lambda tried: tried.name, thorough=lambda tried: tried not in ONE_OF_EACH)

@@ -138,6 +138,22 @@ def test_a_part_that_is_shown_alone_tells_its_reasons() -> None:
     assert [step.why for step in trace.steps if step.group == "token 2" and step.why not in page] == []
 
 
+@pytest.mark.parametrize(
+    ("pattern", "layers"),
+    [
+        ("encoder 1/*", {"encoder 1"}),
+        ("token 2/decoder 1/norm1/*", {"decoder 1"}),
+        ("tokens", set()),
+        ("source/*,token 1/*", {"decoder 1"}),
+    ],
+)
+def test_above_a_part_that_is_shown_alone_stands_what_its_layers_were_given(pattern: str, layers: set[str]) -> None:
+    page = traces.page(transformer(), View(show=tuple(pattern.split(","))))
+    (given,) = ([t.name for t in part.all(Table)] for part in page.blocks if getattr(part, "kind", "") == "given")
+    assert {name.rpartition("/")[0] for name in given} == {"", *layers}
+    assert {"source", "embedding"} <= set(given)
+
+
 @pytest.mark.release
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -19,7 +19,7 @@ from attncalc.language.ops.basics import beside, entrywise, index, keep_where, m
 from attncalc.language.ops.choices import compare_equal
 from attncalc.language.ops.parts import side_by_side, side_by_side_latex
 from attncalc.language.ops.sums import source_axes
-from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick, latex_axis
 
 
 def _taken(args: dict[str, Any], x: Axes) -> Axes:
@@ -195,7 +195,7 @@ OPS |= {
         _take,
         _taken,
         "{0}[{a[over]}={a[at]}]",
-        "{{{0}}}_{{{a[over]}={a[at]}}}",
+        lambda node, x: f"{{{x}}}_{{{latex_axis(node.args['over'])}={node.args['at']}}}",
         lambda node, at, look: Pick(0, {**at, node.args["over"]: node.args["at"]}),
         takes=(0,),
         quick=lambda node: operator.itemgetter(node.args["at"]) if len(node.sources[0].axes) == 1 else None,
