@@ -219,7 +219,8 @@ class Drawn:
         symbol = self.view.spell(table.symbol)
         line.append(f" = {symbol}" if bare(symbol) != bare(table.name) else "")
         line.append(self.view.spell(f" ← {source}" if source else ""))
-        line.append(self.view.spell(f", {table.sizes}" if table.shape else ""))
+        sizes = re.sub(r" (?=[^(]*\))", GLUE, self.view.spell(table.sizes))  # no axis is torn: `(h d_k)`
+        line.append(f", {sizes}" if table.shape else "")
         if table.typed and table.typed != table.source:
             rows = self.view.spell(table.typed).split("; ")
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
@@ -274,7 +275,8 @@ class Drawn:
         table = part.one(Table)
         if part.kind == "again":
             title = self.text(part.heading.key, ACCENT).append(f", step {part.heading.number}")
-            yield Indented(Group(title, Text(), *self.grid(table, margin, style)), margin)
+            one = self.line(Line(table.name, (), "", (number(table, self.view),)), style)
+            yield Indented(Group(title, *((Text(), *self.grid(table, margin, style)) if table.shape else (one,))), margin)
             return
         start = Text().append(f"{part.heading.number or '':>{margin - 2}}  ", FAINT)
         start.append(self.view.spell(part.heading.text), ACCENT)
