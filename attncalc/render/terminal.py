@@ -275,8 +275,10 @@ class Drawn:
         table = part.one(Table)
         if part.kind == "again":
             title = self.text(part.heading.key, ACCENT).append(f", step {part.heading.number}")
-            one = self.line(Line(table.name, (), "", (number(table, self.view),)), style)
-            yield Indented(Group(title, *((Text(), *self.grid(table, margin, style)) if table.shape else (one,))), margin)
+            value: Iterable[RenderableType] = (Text(), *self.grid(table, margin, style))
+            if not table.shape:
+                value = (self.line(Line(table.name, (), "", (number(table, self.view),)), style),)
+            yield Indented(Group(title, *value), margin)
             return
         start = Text().append(f"{part.heading.number or '':>{margin - 2}}  ", FAINT)
         start.append(self.view.spell(part.heading.text), ACCENT)
@@ -400,6 +402,8 @@ class Drawn:
         if left > most:  # ways, `centered → x`, all have their words below; of options those with a long name
             fitting = [len(point.text) for point in block.points if len(point.text) <= most and "→" not in point.text]
             left = max(fitting, default=4)
+        elif left and most >= WIDE // 3:
+            left = max([left, *(len(point.text) for point in block.points if len(point.text) <= WIDE // 3)])
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 
