@@ -221,7 +221,7 @@ def flash(
             carried = _carry(scores, values, carried, held if all_seen else held_or_0)
     assert carried is not None, "an axis holds at least one key"
     _, sums, mixed = carried
-    why = "one division at the end instead of one for every weight"
+    why = "one division at the end instead of one for every weight; the numbers are those of attention at once"
     if all_seen:
         return step("output", mixed / sums, why, about=ABOUT["output"])
     why += "; for a query that sees no key the sum is 0, and so is the output"

@@ -168,7 +168,7 @@ def svd(
     difference (Frobenius), √Σ s² over what was left out.
     """
     left, size, right = singular_parts(A)
-    u = step("u", left, "the output directions, one a column")
+    u = step("u", left, "the output directions, one a column, turned so that its largest entry is positive")
     why = "how far each direction is stretched: the roots of the eigenvalues of Aᵀ·A; those not 0 count the rank"
     s = step("s", size, why)
     vt = step("vt", right, "the input directions, one a row")

@@ -12,7 +12,7 @@ from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.declare.calculation import at_most, calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, Exercise, operand, options_of
 from attncalc.declare.sweeps import MOST_LINES, Sweep
-from attncalc.language.graph import NOT_SHIFTED, Node, in_letters, note, step
+from attncalc.language.graph import NOT_SHIFTED, Node, constant, in_letters, note, step
 from attncalc.language.kernels import is_exact
 from attncalc.language.ops import (
     exp,
@@ -106,7 +106,8 @@ def softmax(
     over = _chosen(x, axis)
     scores = x
     if temperature != 1:
-        scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
+        cooler = x / constant(temperature, "T", "temperature")
+        scores = step("scaled", cooler, "above 1 the shares become more alike, below 1 less so")
     if log:
         return _log_softmax(scores, over)
     shifted = scores

@@ -219,7 +219,8 @@ class Drawn:
         symbol = self.view.spell(table.symbol)
         line.append(f" = {symbol}" if bare(symbol) != bare(table.name) else "")
         line.append(self.view.spell(f" ← {source}" if source else ""))
-        line.append(self.view.spell(f", {table.sizes}" if table.shape else ""))
+        sizes = re.sub(r" (?=[^(]*\))", GLUE, self.view.spell(table.sizes))  # no axis is torn: `(h d_k)`
+        line.append(f", {sizes}" if table.shape else "")
         if table.typed and table.typed != table.source:
             rows = self.view.spell(table.typed).split("; ")
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
@@ -274,7 +275,10 @@ class Drawn:
         table = part.one(Table)
         if part.kind == "again":
             title = self.text(part.heading.key, ACCENT).append(f", step {part.heading.number}")
-            yield Indented(Group(title, Text(), *self.grid(table, margin, style)), margin)
+            value: Iterable[RenderableType] = (Text(), *self.grid(table, margin, style))
+            if not table.shape:
+                value = (self.line(Line(table.name, (), "", (number(table, self.view),)), style),)
+            yield Indented(Group(title, *value), margin)
             return
         start = Text().append(f"{part.heading.number or '':>{margin - 2}}  ", FAINT)
         start.append(self.view.spell(part.heading.text), ACCENT)
@@ -398,6 +402,8 @@ class Drawn:
         if left > most:  # ways, `centered → x`, all have their words below; of options those with a long name
             fitting = [len(point.text) for point in block.points if len(point.text) <= most and "→" not in point.text]
             left = max(fitting, default=4)
+        elif left and most >= WIDE // 3:
+            left = max([left, *(len(point.text) for point in block.points if len(point.text) <= WIDE // 3)])
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import groupby, islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -864,8 +864,9 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
     if all(line.arithmetic for line in lines):
         followed |= dict(zip(step.axes, at, strict=True))
         return lines
-    corner = tuple(min(size, solver.LOOKED_AT) - 1 for size in shape)  # of what is moved the first stay where they are
-    return [line for line in _in_few_rows(step, [corner], shown, trace, view, LONGEST_WORKED) if line.why]
+    near = [*product(*(range(min(size, solver.LOOKED_AT))[::-1] for size in shape))]  # the first stay where they are
+    at = next((place for place in near if solver.entry_of(trace, step, place) != 0), near[0])  # any other 0 would do
+    return [line for line in _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED) if line.why]
 
 
 def _in_few_rows(

@@ -17,13 +17,16 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language import axes as ax
 from attncalc.language import primitive
 from attncalc.language.gradients import gradient_step, gradient_symbol, gradients
-from attncalc.language.graph import Node, as_node, given, identity, step
+from attncalc.language.graph import Node, as_node, given, identity, step, walk
 from attncalc.language.kernels import has_letters
 from attncalc.language.ops import spread
 from attncalc.record.trace import ONES, Check, Given
 from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
+
+IGNORED = "the result ignores it"
+IN_JUMPS = "the result changes with it only in jumps, and between them its slope is 0"
 
 
 def backward_pass(
@@ -33,10 +36,12 @@ def backward_pass(
     wrt = _differentiable(backward, calculation, nodes)
     upstream = given(UPSTREAM.name, result.axes)
     found = gradients(result, upstream, wrt, told=told)
-    return tuple(
-        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
-        for node in wrt
-    )
+    seen = walk(result) if len(found) < len(wrt) else ()
+
+    def nothing(node: Node) -> Node:
+        return gradient_step(node, spread(as_node(0), node.axes), IN_JUMPS if node in seen else IGNORED)
+
+    return tuple(found[node] if node in found else nothing(node) for node in wrt)
 
 
 def jacobian(

@@ -53,6 +53,14 @@ def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
     assert not missing
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("name", TABLE)
+def test_on_a_wide_page_words_stand_beside_what_they_are_of(name: str) -> None:
+    lines = page(of(name), "table", View(width=160)).splitlines()
+    bare = [line for line in lines if re.fullmatch(r"  (\w+ (\(.*\) )?\[[^]]*\](, optional)?|--[\w-]+( \S+)?)", line)]
+    assert [line for line in bare if len(line) < 56] == []
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("width", [NARROWEST, 80, 120])
 @pytest.mark.parametrize(

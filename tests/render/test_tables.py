@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from render.conftest import ByHand
 from rich.cells import cell_len
+from solved import page_in
+from test_samples import PROBLEMS, posed
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
@@ -19,6 +21,7 @@ from attncalc.record.trace import Check, Given, Remark, Trace
 from attncalc.render import View, render
 from attncalc.render.traces import formula, operand_steps
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 
@@ -381,3 +384,11 @@ def test_what_looks_alike_only_at_its_ends_is_not_said_to_be_the_same(make: Any)
     said = page(make.trace(*steps, make.step("again", column[:9], "n d")))
     assert said.count("the same numbers as") == 1
     assert "the same numbers as again, the result" in said
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_number_that_is_the_result_stands_behind_its_name(name: str) -> None:
+    trace = solve(posed(name))
+    shown = page_in("table", trace, View()).rpartition("━━ result ")[2]
+    assert trace.result.shape or f"  {trace.outputs[0].name} = " in shown

@@ -213,6 +213,19 @@ def test_an_entry_that_is_only_moved_tells_where_it_stood_before(name: str, line
     assert line in [each.text for part in parts for each in part.lines]
 
 
+@pytest.mark.thorough
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_of_entries_that_are_moved_one_is_told_that_is_not_0(name: str, backward: bool) -> None:
+    for _, part in steps_of(name, backward):
+        for line in part.lines if len(part.lines) == 1 else ():
+            if line.why.startswith("from ") and line.value == "0":
+                value = part.one(Table).value
+                near = value[tuple(slice(solver.LOOKED_AT) for _ in line.at)] if value is not None else np.empty(0)
+                assert not near.any(), line.text
+
+
 @pytest.mark.parametrize(
     ("name", "given", "step", "formula", "told"),
     [

@@ -149,6 +149,11 @@ class TestBackward:
         assert_array_equal(t["grad_wk"], np.zeros((2, 2)))
         assert t.find("grad_wk").why == "the result ignores it"
 
+    def test_is_0_where_the_result_takes_only_the_sign_of_an_operand(self) -> None:
+        t = run("optimizer", {"kind": "lion", "lr": 0.1}, backward=Backward(), gradients=np.eye(2), start=np.ones(2))
+        assert_array_equal(t["grad_gradients"], np.zeros((2, 2)))
+        assert t.find("grad_gradients").why.startswith("the result changes with it only in jumps")
+
     def test_checks_itself_by_central_differences(self) -> None:
         t = run("attention", backward=Backward(gradcheck=True), q=Q, k=K, v=V)
         for step in t.outputs:
