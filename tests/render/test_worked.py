@@ -232,6 +232,7 @@ def test_of_entries_that_are_moved_one_is_told_that_is_not_0(name: str, backward
         ("residual", {"alpha": 0.5}, "scaled", "α·F", "alpha = α = 0.5"),
         ("scaling", {"sigma": 2.0, "dk": (4,)}, "predicted_variance", "d_k·σ^4", "sigma = σ = 2"),
         ("rope-yarn", {}, "frequencies", "unscaled ⊙ kept + (unscaled / factor) ⊙ (1 − kept)", "factor = 4"),
+        ("softmax", {"temperature": 2.0}, "scaled", "x / T", "temperature = T = 2"),
         ("svd-rank", {}, "approximation", "(u ⊙ (s where k < r, else 0))·vt", "rank = r = 1"),
         (
             "experts",
