@@ -201,7 +201,7 @@ def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) ->
         ("t5-bias", "bias[1,2,2] = 0.1 (from table[0,1] and buckets[2,2])"),
         ("sampling", "sorted[3] = 0.0152 (from probabilities[4] and order[3])"),
         ("conv", "windows[1,1,2,2] = 1 (from X[3,3])"),
-        ("embed", "embeddings[is,2] = 0 (from E[is,2] and tokens[2])"),
+        ("embed", "embeddings[is,1] = 1 (from E[is,1] and tokens[2])"),
         ("embed backward", "grad_table[the,1] = 1 + 1 = 2"),
         ("multihead", "q_heads[1,is,1] = 3 (from q[is,3])"),
         ("multihead backward", "grad_q[is,2] = 0.1886 (from grad_q_heads[1,is,0])"),
@@ -232,6 +232,7 @@ def test_of_entries_that_are_moved_one_is_told_that_is_not_0(name: str, backward
         ("residual", {"alpha": 0.5}, "scaled", "α·F", "alpha = α = 0.5"),
         ("scaling", {"sigma": 2.0, "dk": (4,)}, "predicted_variance", "d_k·σ^4", "sigma = σ = 2"),
         ("rope-yarn", {}, "frequencies", "unscaled ⊙ kept + (unscaled / factor) ⊙ (1 − kept)", "factor = 4"),
+        ("softmax", {"temperature": 2.0}, "scaled", "x / T", "temperature = T = 2"),
         ("svd-rank", {}, "approximation", "(u ⊙ (s where k < r, else 0))·vt", "rank = r = 1"),
         (
             "experts",
