@@ -39,6 +39,15 @@ def numbers(value: Array) -> Array | None:
         return None
 
 
+def meet(*values: Array) -> bool:
+    """Whether their shapes let them meet entry by entry; where they don't, the graph says it more clearly."""
+    try:
+        np.broadcast_shapes(*(value.shape for value in values))
+    except ValueError:
+        return False
+    return True
+
+
 def distributions(*names: str) -> Check:
     """A check that the named operands, where they are given, are probabilities that sum to 1 along the last axis."""
 

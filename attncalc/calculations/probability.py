@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculations.conditions import FIRST, distributions, not_all_masked, numbers, spot
+from attncalc.calculations.conditions import FIRST, distributions, meet, not_all_masked, numbers, spot
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.declare.calculation import at_most, calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, Exercise, operand, options_of
@@ -180,7 +180,7 @@ def _comparable(values: Mapping[str, Any]) -> None:
     """A check of two distributions: both sum to 1, and no quotient of them overflows."""
     distributions("p", "q")(values)
     p, q = values["p"], values["q"]
-    if is_exact(p, q):
+    if is_exact(p, q) or not meet(p, q):
         return
     with np.errstate(all="ignore"):
         beyond = np.argwhere(np.isinf(p / np.where(q == 0, 1, q)))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from attncalc.calculations.conditions import meet
 from attncalc.calculations.vectors import length, not_zero
 from attncalc.common.errors import DomainError
 from attncalc.declare.calculation import calculation, same
@@ -110,15 +111,11 @@ def mips(
 def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """How many rows the ranking can hold: those that are none of the inputs, so far as they were asked for."""
     not_zero("vocabulary")(values)
-    rows, given = values["vocabulary"], [values[name].shape for name in ("a", "b", "c")]
-    try:
-        np.broadcast_shapes(rows.shape[:-2], *(lead for *lead, _ in given))
-    except ValueError:
-        return {}  # which the graph will say more clearly, and likewise:
-    if any(width != rows.shape[-1] for *_, width in given):
+    rows, given = values["vocabulary"], [values[name] for name in ("a", "b", "c")]
+    if not meet(rows[..., 0, :], *given) or any(value.shape[-1] != rows.shape[-1] for value in given):
         return {}
     not_zero("a − b + c")({"a − b + c": values["a"] - values["b"] + values["c"]})
-    taken = [(rows == values[name][..., None, :]).all(axis=-1) for name in ("a", "b", "c")]
+    taken = [(rows == value[..., None, :]).all(axis=-1) for value in given]
     left = rows.shape[-2] - int(np.max(np.sum(taken[0] | taken[1] | taken[2], axis=-1)))
     if not left:
         raise DomainError("every row of vocabulary is one of the three inputs: none is left to rank")

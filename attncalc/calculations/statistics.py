@@ -9,6 +9,7 @@ import numpy as np
 
 from attncalc.calculations.conditions import (
     distributions,
+    meet,
     must_be_places,
     must_be_probabilities,
     must_be_whole,
@@ -106,19 +107,21 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
     must_sum_to_one("prior", values["prior"])
     must_be_probabilities("likelihood", values["likelihood"])
     prior, likelihood, observed = numbers(values["prior"]), numbers(values["likelihood"]), values["observed"]
-    if prior is None or likelihood is None or likelihood.shape[: prior.ndim] != prior.shape:
+    if prior is None or likelihood is None:
         return
-    if likelihood.ndim == prior.ndim:
-        impossible = (prior * likelihood).sum(axis=-1) == 0
-    else:
-        columns = (prior[..., None] * likelihood).sum(axis=-2) == 0
-        impossible = columns if observed is None else columns[..., observed : observed + 1]
+    has_columns = likelihood.ndim > prior.ndim
+    weights = prior[..., None] if has_columns else prior
+    if not meet(weights, likelihood):
+        return
+    impossible = (weights * likelihood).sum(axis=-2 if has_columns else -1) == 0
+    if has_columns and observed is not None:
+        impossible = impossible[..., observed : observed + 1]
     if impossible.any():
         at = np.argwhere(impossible)[0]
-        what = f"column {at[-1] if observed is None else observed}" if likelihood.ndim > prior.ndim else "what was seen"
+        what = f"column {at[-1] if observed is None else observed}" if has_columns else "what was seen"
         raise DomainError(f"no hypothesis allows {what}: its evidence is 0, and nothing can be learnt from it")
     sums = likelihood.sum(axis=-1)
-    if likelihood.ndim > prior.ndim and (np.abs(sums - 1) > 1e-6).any():
+    if has_columns and (np.abs(sums - 1) > 1e-6).any():
         note(f"rows of likelihood sum to {', '.join(f'{s:.4g}' for s in sums.ravel()[:4])}: not every outcome is there")
 
 

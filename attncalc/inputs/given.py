@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -234,7 +234,11 @@ def from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place)
         odd = next(i for i, entry in enumerate(entries) if abs(entry) >= 2**1024)
         raise InputError(f"{place(index_of(odd, shape))}: a whole number above 1.8e308 is too large") from None
     _check_entries(value, kind, place)
-    whole = (entry for entry in entries if type(entry) is int and abs(entry) >= EVERY_INTEGER)
+    return _held(value, (entry for entry in entries if type(entry) is int and abs(entry) >= EVERY_INTEGER))
+
+
+def _held(value: Array, whole: Iterable[int]) -> Given:
+    """An operand, with a note on the first of these whole numbers that it does not hold."""
     return Given(value).noted("digits", next((said for each in whole if (said := _lost(str(each), float(each)))), ""))
 
 
@@ -260,7 +264,9 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *
         return Given(value.astype(np.int64))
     numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
     _check_entries(numbers, kind, place)
-    return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
+    if kind == "tokens":
+        return Given(numbers.astype(np.int64))
+    return _held(numbers, value[np.abs(numbers) >= EVERY_INTEGER].tolist() if value.dtype.kind in "iu" else ())
 
 
 def _check_entries(value: Array, kind: Kind, place: Place) -> None:

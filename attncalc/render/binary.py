@@ -39,6 +39,9 @@ def safetensors(trace: Trace, view: View) -> bytes:
     end = 0
     for step in _steps(trace, view):
         value = _numbers(step, view)
+        if value.dtype.kind == "c":
+            fact = f"{step.key} holds complex numbers of 128 bits, and safetensors has no type for them"
+            raise AttncalcError(fact, hint="npz and json hold them")
         name = value.dtype.kind.upper() + str(8 * value.dtype.itemsize)
         body = value.astype(value.dtype.newbyteorder("<")).tobytes()
         place = [end, end := end + len(body)]

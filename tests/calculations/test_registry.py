@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from rows import rows
 from witness import WITNESSES
 
 from attncalc.calculations import FAMILIES, TABLE, load
-from attncalc.common.errors import DomainError, NoGradient, ShapeError
+from attncalc.common.errors import AttncalcError, DomainError, NoGradient, ShapeError
 from attncalc.declare.calculation import Calculation
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
@@ -228,6 +230,25 @@ class TestEachGradient:
     def test_keeps_float32(self, name: str, case: Case) -> None:
         found = backwards(name, case, dtype="float32")
         assert {step.value.dtype for step in found.outputs if step.value is not None} == {np.dtype(np.float32)}
+
+
+def misshapen(operands: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """Operands of other shapes: one longer by zeros or with one more axis behind, and two of batches of 2 and of 3."""
+    for name, value in operands.items():
+        for axis in range(value.ndim):
+            yield {name: np.concatenate((value, np.zeros_like(value.take([0], axis))), axis)}
+        yield {name: value[..., None]}
+    for name, other in pairwise(operands):
+        yield {each: np.stack([operands[each]] * size) for each, size in ((name, 2), (other, 3))}
+
+
+@pytest.mark.thorough
+@rows(("name", "case"), [(name, case) for name, case in CASES if load(name).check], by=lambda name, case: name)
+def test_what_is_checked_of_operands_is_so_whatever_their_shapes(name: str, case: Case) -> None:
+    operands = {operand: value for operand, value in case.arrays().items() if value.dtype.kind in "iuf"}
+    for changed in misshapen(operands):
+        with suppress(AttncalcError):  # NumPy's own errors are a fault of ours
+            run(name, case, operands=changed)
 
 
 @rows(("name", "case", "why"), [row for row in FIRM if row[2]], ids=lambda value: str(value)[:60])

@@ -13,7 +13,7 @@ from rows import rows
 import attncalc as ac
 from attncalc.common.errors import InputError
 from attncalc.homework.reading.answers import Sheet
-from attncalc.homework.reading.sheets import from_contents, from_tree
+from attncalc.homework.reading.sheets import NO_EFFECT, from_contents, from_tree
 from attncalc.inputs.csv_files import TextFile
 from attncalc.inputs.reading import Reading
 
@@ -50,6 +50,24 @@ def test_what_is_no_head(head: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         read(f"{head}\n@w\n1\n")
     assert error.value.message == message
+
+
+PLACES: dict[str, Callable[[str], Any]] = {
+    "beside the steps": lambda word: {"steps": {"w": [0.5]}, word: 1},
+    "beside steps at the top": lambda word: {"w": [0.5], word: 1},
+    "in a step of a list": lambda word: {
+        "steps": [{"name": "v", "value": [1]}, {"name": "w", "value": [0.5], word: 1}]
+    },
+    "in a list of steps": lambda word: [{"name": "w", "value": [0.5], word: 1}],
+}
+
+
+@rows("word", NO_EFFECT)
+@pytest.mark.parametrize("place", PLACES)
+def test_what_only_the_key_may_say_has_no_effect_and_is_told(word: str, place: str) -> None:
+    sheet = from_tree(PLACES[place](word), "s.json")
+    assert sheet.notes == (f's.json: "{word}" has no effect: a sheet holds answers only',)
+    assert sheet.steps["w"].value.tolist() == [0.5]
 
 
 TABLES = {

@@ -90,6 +90,16 @@ def test_what_is_read_is_a_copy(read: Callable[..., Any]) -> None:
     assert read(npy(MATRIX), "q.npy").value.flags.writeable
 
 
+@pytest.mark.parametrize("whole", [np.int64(2**53 + 1), np.int64(-(2**53) - 1), np.uint64(2**64 - 1)])
+def test_whole_numbers_that_64_bits_do_not_hold_are_told(read: Callable[..., Any], whole: Any) -> None:
+    entries = np.array([[2**53, whole]], whole.dtype)
+    for content, file in ((npy(entries), "q.npy"), (npz(q=entries), "q.npz")):
+        assert [(r.kind, r.text.split(" and ")[0]) for r in read(content, file).remarks] == [
+            ("digits", f'"{whole}" has more digits than 64 bits hold')
+        ]
+    assert not read(npy(entries[:, :1]), "q.npy").remarks
+
+
 def test_kinds(read: Callable[..., Any], fault: Fault) -> None:
     assert read(npy(np.array([[True, False]])), "q.npy", kind="mask").value.dtype == bool
     assert read(npy(np.array([[0, -np.inf]])), "q.npy", kind="logits").value.tolist() == [[0, -math.inf]]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy
 
+import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.inputs.stored_arrays import of_safetensors
 from attncalc.record.trace import Trace
@@ -52,6 +53,14 @@ def test_safetensors_holds_the_same_and_is_read_again(grouped: Trace) -> None:
     alone = render(grouped, "safetensors", View(get="angle"))
     assert isinstance(alone, bytes)
     assert list(of_safetensors(alone, "x").loaders) == ["angle"]
+
+
+def test_safetensors_has_no_type_for_complex_numbers() -> None:
+    trace = ac.eigen([[0, -1], [1, 0]])
+    with pytest.raises(AttncalcError, match="eigenvalues holds complex numbers of 128 bits") as caught:
+        render(trace, "safetensors", View(get="eigenvalues"))
+    assert caught.value.hint == "npz and json hold them"
+    assert loaded(trace, "npz", get="eigenvalues")["eigenvalues"].tolist() == [1j, -1j]
 
 
 def test_npz_of_one_value(grouped: Trace) -> None:

@@ -279,6 +279,8 @@ def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
     if "steps" in tree:
         steps = _listed(tree["steps"], source)
         others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
+        if isinstance(tree["steps"], list):
+            others += [name for step in tree["steps"] for name in NO_EFFECT if name in step]
     elif "calculation" in tree or "result" in tree:
         _refuse_problem(tree, source)
         steps = {"": tree.get("result")}
