@@ -367,9 +367,10 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
 
 def _one_number(table: Table, view: View) -> str:
     """The number that all of several entries are; "" where they differ."""
+    if table.value is None or table.value.size < 2 or not np.all(table.value == table.value.flat[0]):
+        return ""
     entries = {entry for matrix in window(table, view, Limits()).matrices for _, entry in located(table, matrix)}
-    is_one = table.value is not None and table.value.size > 1 and bool(np.all(table.value == table.value.flat[0]))
-    return entries.pop() if is_one and len(entries) == 1 else ""
+    return entries.pop() if len(entries) == 1 else ""
 
 
 OUTLINED = 20  # steps, from which on a page is an outline

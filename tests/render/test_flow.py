@@ -125,7 +125,7 @@ def test_a_sentence_keeps_a_step_of_a_group_and_an_option_together(width: int) -
 
 @pytest.mark.parametrize("width", range(40, 90, 10))
 def test_an_axis_of_what_was_given_is_not_torn(width: int) -> None:
-    page = page_in("table", solve(posed("transformer")), View(width=width, show=("source/*",)))
+    page = page_in("table", solve(posed("transformer")), View(width=width, show=("encoder 1/*",)))
     assert "(h d_k)=4" in page
     assert re.findall(r"\([a-z]\n +d_.*", page) == []
 
