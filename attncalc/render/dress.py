@@ -232,6 +232,7 @@ main.attncalc { --ground: var(--paper); }
   .attncalc th, .attncalc td, .attncalc caption { padding-left: .3rem; padding-right: .3rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
   .attncalc .marks td.long { min-width: 11rem; }
+  .attncalc .marks td:not(.long) { white-space: nowrap; }
 }
 @media (min-width: 72rem) {
   main.attncalc:has(.passes) { max-width: 84rem; }
