@@ -529,7 +529,8 @@ def test_what_is_handed_on_by_the_same_name_says_where_it_comes_from() -> None:
 
 def test_a_list_has_its_title_and_what_is_told_of_a_sentence_stands_below_it() -> None:
     page = html.write(mistakes_page(listed("softmax")), View())
-    assert re.findall("<h[12]>.*</h[12]>", page) == ["<h1>Mistakes</h1>", "<h2>softmax</h2>", "<h2>any calculation</h2>"]
+    titles = ["<h1>Mistakes</h1>", "<h2>softmax</h2>", "<h2>any calculation</h2>"]
+    assert re.findall("<h[12]>.*</h[12]>", page) == titles
     points = re.findall("<li>(.*?)</li>", page)
     assert points
     assert [point for point in points if not re.fullmatch('[^<?]+(<su.>[^?]*)?<p class="why">.*[?.]</p>', point)] == []
