@@ -45,7 +45,9 @@ STYLE = """
 .attncalc .letters, .attncalc .lettered > math { display: none; }
 .attncalc .lettered > .letters { display: inline; overflow-wrap: anywhere; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
-.attncalc :is(msub, msubsup) > mrow:has(> msub:only-child) + * { padding-left: .3em; /* k_features of n=2 */ }
+.attncalc msub > mrow:has(> msub:only-child) + *, .attncalc msubsup > mrow:has(> msub:only-child) + * {
+  padding-left: .3em; /* k_features of n=2 */
+}
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
@@ -232,6 +234,7 @@ main.attncalc { --ground: var(--paper); }
   .attncalc th, .attncalc td, .attncalc caption { padding-left: .3rem; padding-right: .3rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
   .attncalc .marks td.long { min-width: 11rem; }
+  .attncalc .marks td:not(.long) { white-space: nowrap; }
 }
 @media (min-width: 72rem) {
   main.attncalc:has(.passes) { max-width: 84rem; }

@@ -149,6 +149,8 @@ def _body(page: Page, layout: Layout) -> Iterator[str]:
     """The blocks, with the contents in front of the first part."""
     above = [*takewhile(lambda block: not isinstance(block, Part), page.blocks)]
     blocks = (above, page.blocks[len(above) :])
+    if not above:  # a list
+        yield from below([element("h1", text(page.title)), ""])
     for block in chain(_blocks(blocks[0], layout), _contents(page, _links(page, layout)), _blocks(blocks[1], layout)):
         yield from below([block, ""])
 
@@ -364,10 +366,10 @@ def _section(part: Part, layout: Layout) -> Iterator[Block]:
 
 def _point(point: Point, *, is_named: bool) -> str:
     told = text(point.value) or _sentence(point.words)
-    if point.latex:  # a wide one takes a line of its own
-        return element("span", mathml(point.latex), "formula") + (element("p", told, "why") if told else "")
-    said = element("strong", _sentence(point.text)) if is_named else _sentence(point.text)
-    return ": ".join(filter(None, (said, told)))
+    if is_named and not point.latex:
+        return ": ".join(filter(None, (element("strong", _sentence(point.text)), told)))
+    said = element("span", mathml(point.latex), "formula") if point.latex else _sentence(point.text)
+    return said + (element("p", told, "why") if told else "")
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:

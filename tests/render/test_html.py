@@ -19,7 +19,9 @@ from solved import ONE_OF_EACH, Tried, page_in, reasons_of, solved, tables
 from test_samples import PROBLEMS, posed
 
 import attncalc as ac
+from attncalc.cli.reference import mistakes_page
 from attncalc.common.errors import AttncalcError, visible
+from attncalc.homework.diagnosis.slips import listed
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing
@@ -523,6 +525,15 @@ def test_what_is_handed_on_by_the_same_name_says_where_it_comes_from() -> None:
     slope = r"\frac{\partial L}{\partial \text{output}}"
     assert rf"{{{slope}}}_{{\text{{norm}}}} = {slope}</annotation>" in html
     assert f">{slope}</annotation>" not in html
+
+
+def test_a_list_has_its_title_and_what_is_told_of_a_sentence_stands_below_it() -> None:
+    page = html.write(mistakes_page(listed("softmax")), View())
+    titles = ["<h1>Mistakes</h1>", "<h2>softmax</h2>", "<h2>any calculation</h2>"]
+    assert re.findall("<h[12]>.*</h[12]>", page) == titles
+    points = re.findall("<li>(.*?)</li>", page)
+    assert points
+    assert [point for point in points if not re.fullmatch('[^<?]+(<su.>[^?]*)?<p class="why">.*[?.]</p>', point)] == []
 
 
 def test_a_long_name_is_broken_behind_its_sign_and_by_itself(make: Any) -> None:
