@@ -7,10 +7,21 @@ from collections.abc import Callable
 from attncalc.declare.mistake import NotThere, Rule, Scope, like, parts, replaced, until_steps, wrong
 from attncalc.language.axes import find
 from attncalc.language.graph import Node, walk
-from attncalc.language.ops import bucket, compare_equal, concat, index, keep_where, outer, part_of, rotate, softmax
+from attncalc.language.ops import (
+    bucket,
+    compare_equal,
+    concat,
+    index,
+    keep_where,
+    outer,
+    part_of,
+    rotate,
+    softmax,
+    sqrt,
+)
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.layer_norm import of_norm
-from attncalc.mistakes.masking import logits
+from attncalc.mistakes.masking import logits, width
 from attncalc.mistakes.projections import factors
 from attncalc.mistakes.rotary import turns
 
@@ -42,6 +53,13 @@ def _unbiased_scores(s: Scope) -> Node:
     if other.op == "step":
         raise NotThere("a bias")
     return scores
+
+
+def _scaled_though(s: Scope) -> Node:
+    """Weights of scores that are scaled, where none of the model are."""
+    if "scaled" in s:
+        raise NotThere("unscaled scores")
+    return softmax(logits(s) / sqrt(width(s)))
 
 
 def _of_the_one_before(s: Scope) -> Node:
@@ -197,6 +215,13 @@ BIASED = (
             hint="Which matrix makes what a token looks for, which what it is found by, and which what it passes on?",
         )
         for one, other in (("q", "k"), ("k", "v"), ("q", "v"))
+    ),
+    wrong(
+        "t5-scaled",
+        "cross-attention/weights",
+        _scaled_though,
+        says="Q·Kᵀ/√d_k, where nothing is scaled",
+        hint="Does this model scale its scores at all?",
     ),
     wrong(
         "mask-missing",

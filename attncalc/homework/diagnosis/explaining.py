@@ -105,7 +105,7 @@ def explanations(
                 found = _nearest(key, question, [*found, *others], base, beside)  # within noise one may be nearer still
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
-            yield _likelier(found)
+            yield _likelier([*_throughout(key, question, singles, found, base), *found])
         if as_written or is_lost(question.answer, question.expected):
             return
         yield _heads_permuted(key, question)
@@ -334,11 +334,26 @@ def _nearest(
 
     candidates = _open_to(key, candidates, own)
     against = _without_mistake(key, question, own)
+    made = {*ids(beside)}  # whichever form of a mistake it was
     if beside and not stands_out(question.answer, against, BEHIND):
-        candidates = [candidate for candidate in candidates if {*candidate.mistakes} <= {*beside}]
+        candidates = [candidate for candidate in candidates if made.issuperset(ids(candidate.mistakes))]
     nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
     found = [candidates[number] for number in nearest(key, question, nodes, own, against)]
-    return sorted(found, key=lambda one: not {*one.mistakes} <= {*beside})  # what was made before is made again
+    return sorted(found, key=lambda one: not made.issuperset(ids(one.mistakes)))  # what was made before is made again
+
+
+def _throughout(
+    key: Key, question: Question, singles: Sequence[Candidate], found: Sequence[Candidate], own: Own | None
+) -> list[Candidate]:
+    """Mistakes of all layers that give a step from the true operands, where others give it behind wrong own values.
+
+    A model that has its norms elsewhere stores other states, so that behind these a norm seems to be missing.
+    """
+    if not found or not own or question.own_are_right:
+        return []
+    options = [one for one in singles if one.mistakes[0].options and one not in found]
+    near = _nearest(key, question, options, None)
+    return near if near and _is_within(key, question, near, None) else []
 
 
 def _is_within(key: Key, question: Question, found: Sequence[Candidate], own: Own | None) -> bool:
