@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, reread, spread, take
+from attncalc.language.ops import concat, part_of, reread, spread, take
 
 
 def _without(s: Scope, name: str) -> Node:
@@ -58,6 +58,13 @@ def _kernels_turned(s: Scope) -> Node:
     return reread(spread(W, (*front, kw, kh)), s.this.axes)
 
 
+def _channels_reversed(s: Scope) -> Node:
+    """Each kernel from its last channel to its first."""
+    W = s.this.sources[0]
+    name, count = W.axes[-3][:2]
+    return reread(concat([part_of(W, name, i, i + 1) for i in reversed(range(count))], name), s.this.axes)
+
+
 def _behind(s: Scope) -> Node:
     first, patches = parts(s.this, "concat")
     return concat([patches, first], "n")
@@ -77,6 +84,13 @@ PATCHES = (
         _kernels_turned,
         says="each kernel column by column, where a patch is read row by row",
         hint="With which entry of its kernel is the second entry of a patch multiplied?",
+    ),
+    wrong(
+        "patch-channels-reversed",
+        "kernels",
+        _channels_reversed,
+        says="the channels from the last to the first",
+        hint="In which order are red, green and blue stored, in the image and in the kernels?",
     ),
     wrong(
         "patch-no-bias",

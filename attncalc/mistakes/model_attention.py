@@ -22,7 +22,7 @@ from attncalc.language.ops import (
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.layer_norm import of_norm
 from attncalc.mistakes.masking import logits, width
-from attncalc.mistakes.projections import factors
+from attncalc.mistakes.projections import factors, unbiased
 from attncalc.mistakes.rotary import turns
 
 
@@ -205,6 +205,13 @@ BIASED = (
             ("t5-sign", _bucketed(lambda distance: -distance, swapped=False), "query − key in place of key − query"),
             ("position-bias-missing", _unbiased_scores, "the scores as they are, without a bias for the position"),
         )
+    ),
+    wrong(
+        "bias-missing",
+        "attention/q attention/k attention/v",
+        unbiased,
+        says="queries, keys and values without their biases",
+        hint="Which of the projections of this model have a bias?",
     ),
     *(
         wrong(

@@ -58,6 +58,11 @@ BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8
 EPSILONS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 FACTORS = (0.02, 0.06, 0.2, 0.5, 0.7, 0.9, 1.1, 1.4, 2, 5, 16, 50)
 """The same of what is added to a norm's mean square, and of what scores are multiplied by."""
+SCALINGS = tuple(
+    ("rope-scaling-other", f"rope_{name}", name.replace("_", " "))
+    for name in ("factor", "original_length", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow")
+)
+"""The numbers by which frequencies are scaled for longer texts."""
 APART = 1.25
 """The logarithms of these lie by this apart, at most."""
 ROUGHLY = 0.8
@@ -99,6 +104,10 @@ def explanations(
     singles.sort(key=lambda one: (-late * key.begins(one.mistakes), apart and one.mistakes[0].id == CUT))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
+        numbers = [
+            mistake for mistake in beside if mistake.options and (mistake,) not in {s.mistakes for s in key.wrong}
+        ]
+        singles += _candidates(question, filter(None, map(key.solutions.by, numbers)))  # that were found before
         for base in question.bases:
             found = _nearest(key, question, singles, base, beside)
             if found and question.answer.slack is not None and (others := _of_other_numbers(key, question)):
@@ -427,9 +436,10 @@ def _numbers_found(
     if settled.get("eps"):
         sought.append(("ln-wrong-eps", EPSILONS, _instead("eps", "ε"), None))
     sought += [(name, FACTORS, _times, None) for name in ("att-other-scale", "scale-embedding-other")]
-    for name in filter(settled.get, ("softcap", "final_softcap")):
-        usual = [settled[name] * factor for factor in FACTORS]
-        sought.append(("softcap-other", usual, _instead(name, "cap"), None))
+    caps = [("softcap-other", name, "cap") for name in ("softcap", "final_softcap")]
+    for known, name, called in (*caps, *SCALINGS):
+        if number := settled.get(name):
+            sought.append((known, [number * factor for factor in FACTORS], _instead(name, called), None))
     searches = [
         *(partial(_number_found, key, question, *each) for each in sought),
         partial(_whole_numbers, key, question),
