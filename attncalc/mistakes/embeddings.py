@@ -62,6 +62,8 @@ def _channels_reversed(s: Scope) -> Node:
     """Each kernel from its last channel to its first."""
     W = s.this.sources[0]
     name, count = W.axes[-3][:2]
+    if count == 1:
+        raise NotThere("several channels")
     return reread(concat([part_of(W, name, i, i + 1) for i in reversed(range(count))], name), s.this.axes)
 
 
@@ -86,13 +88,6 @@ PATCHES = (
         hint="With which entry of its kernel is the second entry of a patch multiplied?",
     ),
     wrong(
-        "patch-channels-reversed",
-        "kernels",
-        _channels_reversed,
-        says="the channels from the last to the first",
-        hint="In which order are red, green and blue stored, in the image and in the kernels?",
-    ),
-    wrong(
         "patch-no-bias",
         "embedded",
         lambda s: parts(s.this, "add")[0],
@@ -115,3 +110,11 @@ PATCHES = (
     ),
 )
 """What may go wrong where an image is cut into patches, and those are embedded."""
+CHANNELS_REVERSED = wrong(
+    "patch-channels-reversed",
+    "kernels",
+    _channels_reversed,
+    says="the channels from the last to the first",
+    hint="In which order are red, green and blue stored, in the image and in the kernels?",
+)
+"""That of an image of several channels, as those are that models read."""

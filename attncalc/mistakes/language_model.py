@@ -34,7 +34,7 @@ from attncalc.language.ops import (
     spread,
 )
 from attncalc.language.ops.moves import reread
-from attncalc.mistakes.embeddings import LEFT_OUT, PATCHES
+from attncalc.mistakes.embeddings import CHANNELS_REVERSED, LEFT_OUT, PATCHES
 from attncalc.mistakes.layer_norm import LAYER, NO_GAIN, of_norm
 from attncalc.mistakes.model_attention import BIASED, OWN_TOKENS, TURNED
 from attncalc.mistakes.model_experts import EXPERTS_OF_MODELS
@@ -295,7 +295,7 @@ AROUND = (
         says="the mean of all tokens, in place of the first one",
         hint="Which token's vector tells the class?",
     ),
-    *inside(PATCHES, "embedding"),
+    *inside((*PATCHES, CHANNELS_REVERSED), "embedding"),
     wrong(
         "gate-factor-missing",
         "feed-forward/activated",

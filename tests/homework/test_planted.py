@@ -325,7 +325,7 @@ CATALOGUE = """
     bpe-leftmost-first bpe-counted-once bpe-words-once
 
     conv-depthwise-summed gn-one-group patch-columns patch-no-bias patch-class-last patch-no-positions
-    patch-kernel-transposed patch-channels-reversed rms-no-gain
+    patch-kernel-transposed rms-no-gain
 
     slip-one-entry slip-transposed-answer slip-rows-permuted slip-sign slip-decimal-point slip-percent
     slip-one-row-only slip-copied-input slip-complement slip-final-rounding
