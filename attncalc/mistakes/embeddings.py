@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, reread, spread, take
+from attncalc.language.ops import concat, part_of, reread, spread, take
 
 
 def _without(s: Scope, name: str) -> Node:
@@ -58,6 +58,15 @@ def _kernels_turned(s: Scope) -> Node:
     return reread(spread(W, (*front, kw, kh)), s.this.axes)
 
 
+def _channels_reversed(s: Scope) -> Node:
+    """Each kernel from its last channel to its first."""
+    W = s.this.sources[0]
+    name, count = W.axes[-3][:2]
+    if count == 1:
+        raise NotThere("several channels")
+    return reread(concat([part_of(W, name, i, i + 1) for i in reversed(range(count))], name), s.this.axes)
+
+
 def _behind(s: Scope) -> Node:
     first, patches = parts(s.this, "concat")
     return concat([patches, first], "n")
@@ -101,3 +110,11 @@ PATCHES = (
     ),
 )
 """What may go wrong where an image is cut into patches, and those are embedded."""
+CHANNELS_REVERSED = wrong(
+    "patch-channels-reversed",
+    "kernels",
+    _channels_reversed,
+    says="the channels from the last to the first",
+    hint="In which order are red, green and blue stored, in the image and in the kernels?",
+)
+"""That of an image of several channels, as those are that models read."""

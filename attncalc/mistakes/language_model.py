@@ -34,7 +34,7 @@ from attncalc.language.ops import (
     spread,
 )
 from attncalc.language.ops.moves import reread
-from attncalc.mistakes.embeddings import LEFT_OUT, PATCHES
+from attncalc.mistakes.embeddings import CHANNELS_REVERSED, LEFT_OUT, PATCHES
 from attncalc.mistakes.layer_norm import LAYER, NO_GAIN, of_norm
 from attncalc.mistakes.model_attention import BIASED, OWN_TOKENS, TURNED
 from attncalc.mistakes.model_experts import EXPERTS_OF_MODELS
@@ -203,20 +203,24 @@ def _bare(at: str) -> Mistake:
     )
 
 
-def _learned_by(other_norm: str) -> Rule:
-    """A norm of a layer with what another one of its norms has learned."""
+def _learned_by(others: Mapping[str, str]) -> Rule:
+    """Norms of a layer with what others of its norms have learned."""
 
     def rule(s: Scope) -> Node:
         number = s.step.args["group"][-1]
+        other_norm = f"norm{others[number]}"
 
         def other(node: Node) -> Node | None:
             name = node.args["name"].replace(f"norm{number}/", f"{other_norm}/") if node.op == "input" else ""
             return s.known.get(("", name)) if name and name != node.args["name"] else None
 
-        own = {node: found for node in walk(s.this, into=until_steps) if (found := other(node))}
-        if not own:
+        made: dict[Node, Node] = {}
+        for node in walk(s.this, into=until_steps):  # the steps before it may have what this one had
+            same = node if node.op == "step" else node.over([made[source] for source in node.sources])
+            made[node] = other(node) or same
+        if not any(map(other, made)):
             raise NotThere("another gain")
-        return rewrite([s.this], own.get)[0]
+        return made[s.this]
 
     return rule
 
@@ -291,7 +295,7 @@ AROUND = (
         says="the mean of all tokens, in place of the first one",
         hint="Which token's vector tells the class?",
     ),
-    *inside(PATCHES, "embedding"),
+    *inside((*PATCHES, CHANNELS_REVERSED), "embedding"),
     wrong(
         "gate-factor-missing",
         "feed-forward/activated",
@@ -372,7 +376,7 @@ AROUND = (
         wrong(
             "norm-of-first-part",
             at,
-            _learned_by("norm1"),
+            _learned_by({"2": "1", "3": "1"}),
             says="a norm with the gain of the layer's first norm",
             hint="Whose gain does each norm of a layer have?",
         )
@@ -381,8 +385,15 @@ AROUND = (
     wrong(
         "norm-of-second-part",
         "norm1/output",
-        _learned_by("norm2"),
+        _learned_by({"1": "2"}),
         says="a norm with the gain of the layer's second norm",
+        hint="Whose gain does each norm of a layer have?",
+    ),
+    wrong(
+        "norm-gains-exchanged",
+        "norm1/output norm2/output",
+        _learned_by({"1": "2", "2": "1"}),
+        says="the layer's first two norms with each other's gain",
         hint="Whose gain does each norm of a layer have?",
     ),
     wrong(
@@ -416,6 +427,15 @@ AROUND = (
         options=_unstretched,
         says="the frequencies are not scaled for longer texts",
         hint="For texts of which length was this model trained, and which may it read?",
+    ),
+    *(
+        wrong(
+            "rope-scaling-other",
+            options=another(f"rope_{option}", lambda there: 2 * there),
+            says=f"twice the {called}",
+            hint="By how much are the frequencies of this model scaled, and which of them?",
+        )
+        for option, called in (("factor", "factor of the frequencies"), ("original_length", "trained length"))
     ),
     *(
         wrong(

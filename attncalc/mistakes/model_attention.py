@@ -7,11 +7,22 @@ from collections.abc import Callable
 from attncalc.declare.mistake import NotThere, Rule, Scope, like, parts, replaced, until_steps, wrong
 from attncalc.language.axes import find
 from attncalc.language.graph import Node, walk
-from attncalc.language.ops import bucket, compare_equal, concat, index, keep_where, outer, part_of, rotate, softmax
+from attncalc.language.ops import (
+    bucket,
+    compare_equal,
+    concat,
+    index,
+    keep_where,
+    outer,
+    part_of,
+    rotate,
+    softmax,
+    sqrt,
+)
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.layer_norm import of_norm
-from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import factors
+from attncalc.mistakes.masking import logits, width
+from attncalc.mistakes.projections import factors, unbiased
 from attncalc.mistakes.rotary import turns
 
 
@@ -42,6 +53,13 @@ def _unbiased_scores(s: Scope) -> Node:
     if other.op == "step":
         raise NotThere("a bias")
     return scores
+
+
+def _scaled_though(s: Scope) -> Node:
+    """Weights of scores that are scaled, where none of the model are."""
+    if "scaled" in s:
+        raise NotThere("unscaled scores")
+    return softmax(logits(s) / sqrt(width(s)))
 
 
 def _of_the_one_before(s: Scope) -> Node:
@@ -188,6 +206,13 @@ BIASED = (
             ("position-bias-missing", _unbiased_scores, "the scores as they are, without a bias for the position"),
         )
     ),
+    wrong(
+        "bias-missing",
+        "attention/q attention/k attention/v",
+        unbiased,
+        says="queries, keys and values without their biases",
+        hint="Which of the projections of this model have a bias?",
+    ),
     *(
         wrong(
             "qkv-exchanged",
@@ -197,6 +222,13 @@ BIASED = (
             hint="Which matrix makes what a token looks for, which what it is found by, and which what it passes on?",
         )
         for one, other in (("q", "k"), ("k", "v"), ("q", "v"))
+    ),
+    wrong(
+        "t5-scaled",
+        "cross-attention/weights",
+        _scaled_though,
+        says="Q·Kᵀ/√d_k, where nothing is scaled",
+        hint="Does this model scale its scores at all?",
     ),
     wrong(
         "mask-missing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attncalc.declare.mistake import NotThere, Scope, chosen, inside, parts, without, wrong
+from attncalc.declare.mistake import NotThere, Scope, another, chosen, inside, parts, without, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import keep_where, softmax, total
 from attncalc.mistakes.masking import logits
@@ -61,6 +61,12 @@ EXPERTS_OF_MODELS = (
         "experts-one-fewer",
         options=_one_fewer,
         says="one expert fewer for each token",
+        hint="How many experts does a token meet?",
+    ),
+    wrong(
+        "experts-one-more",
+        options=another("experts_top", lambda there: there + 1),
+        says="one expert more for each token",
         hint="How many experts does a token meet?",
     ),
     gates_unscaled("experts_routed_scale"),

@@ -788,7 +788,7 @@ BOTH = [
     if {first.name, second.name} & {"att-no-scale", "mask-missing"} and first.options.keys().isdisjoint(second.options)
 ]
 """Two faults of a layer, of which one is in the attention, whatever the options."""
-FAINTER = {"ln-wrong-eps", "rope-wrong-base"}
+FAINTER = {"rope-wrong-base"}
 """What is not seen behind another one: that is to be mended first."""
 
 

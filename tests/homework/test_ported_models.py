@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import IDS, computed, rewritten
-from homework.test_model_dumps import SCORES, continued, marker_of, returned
+from homework.test_model_dumps import FFN, SCORES, continued, marker_of, returned
 
 import attncalc as ac
 from attncalc.evaluate.precisions import held
 from attncalc.homework.reading.sheets import from_python
 
-WIDER = {8: 32, 12: 48, 24: 96}
+WIDER = {4: 8, 8: 32, 12: 48, 24: 96}
+WIDE = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 4, "head_dim": 8}
 TEXT = [*IDS, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3]
 
 
@@ -110,6 +111,8 @@ def test_a_norm_without_what_it_has_learned_is_named(model: str, what: str, mist
     ("model", "held_in", "change", "at", "mistake"),
     [
         ("vit", "projection.weight", lambda x: np.swapaxes(x, -1, -2), "embedding/output", "patch-kernel-transposed"),
+        ("vit", "projection.weight", lambda x: x[:, ::-1], "embedding/output", "patch-channels-reversed"),
+        ("qwen2", "_proj.bias", np.zeros_like, FFN, "bias-missing"),
         ("bart", "final_logits_bias", np.zeros_like, "logits", "bias-missing"),
         ("marian", "final_logits_bias", np.zeros_like, "logits", "bias-missing"),
         ("bert", "cls.predictions.bias", np.zeros_like, "logits", "bias-missing"),
@@ -121,8 +124,52 @@ def test_what_is_stored_around_the_layers_and_misread_is_named(
     def misread(tensors: dict[str, Any]) -> dict[str, Any]:
         return {name: change(value) if held_in in name else value for name, value in tensors.items()}
 
-    marked = marker_of(model).mark(from_python(returned(computed(model, rewritten(tmp_path, model, misread)))))
+    dump = returned(computed(model, rewritten(tmp_path, model, misread)))
+    marked = marker_of(model).mark(from_python({name: value for name, value in dump.items() if "att" not in name}))
     assert (marked.first_wrong, marked[at].mistake) == (at, mistake)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("options", [{"rope_original_length": 32}, {"rope_factor": 4.0}], ids=["length", "factor"])
+def test_another_scaling_of_frequencies_is_named_and_nothing_else(
+    tmp_path: Path, options: dict[str, Any], dtype: Any
+) -> None:
+    """As many frequencies as tell it from none; in the next layer noise hides which of the two it is."""
+    m = ac.load(rewritten(tmp_path, "llama3", wider, config=WIDE))
+    marked = m(TEXT).check(returned(m(TEXT, dtype=dtype, **options)))
+    assert next((step.name, step.mistake) for step in marked.steps if step.mistake) == (SCORES, "rope-scaling-other")
+    assert {step.mistake for step in marked.steps if step.mistake} == {"rope-scaling-other"}
+
+
+@pytest.mark.thorough
+def test_one_expert_more_is_named() -> None:
+    marked = marker_of("mixtral").mark(from_python(returned(computed("mixtral", dtype="float32", experts_top=3))))
+    assert (marked.first_wrong, marked[FFN].mistake) == (FFN, "experts-one-more")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["llama", "mistral", "gpt2"])
+def test_norms_with_the_gains_of_each_other_are_named(tmp_path: Path, model: str) -> None:
+    names = ("ln_1.", "ln_2.") if model == "gpt2" else ("input_layernorm", "post_attention_layernorm")
+
+    def exchanged(tensors: dict[str, Any]) -> dict[str, Any]:
+        other = {name: name.replace(a, b) for name in tensors for a, b in (names, names[::-1]) if a in name}
+        return {name: tensors[other.get(name, name)] for name in tensors}
+
+    dump = returned(computed(model, rewritten(tmp_path, model, exchanged), dtype="float32"))
+    marked = marker_of(model).mark(from_python({name: value for name, value in dump.items() if "att" not in name}))
+    assert (marked.first_wrong, marked[FFN].mistake) == (FFN, "norm-gains-exchanged")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("options", [{"eps": 1e-5}, {"rope_base": 10100.0}], ids=["eps", "base"])
+def test_float32_of_a_checkpoint_in_bfloat16_has_the_noise_of_float32(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Its embeddings are numbers of bfloat16, and nothing else is."""
+    m = ac.load(rewritten(tmp_path, "llama", wider, config=WIDE))
+    right, wrong = (returned(m(TEXT, dtype="float32", **other)) for other in ({}, options))
+    assert m(TEXT).check(right)
+    assert m(TEXT).check(wrong).first_wrong == SCORES
 
 
 def attending(t: ac.Trace, layer: int, change: Any, *, causal: bool = True) -> Any:

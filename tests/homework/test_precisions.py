@@ -85,6 +85,7 @@ def test_a_widened_array_is_told_from_its_numbers(name: str, wide: str) -> None:
 INFERRED: dict[str, tuple[Array, str]] = {
     "dozens of entries": (held(random(64), "bfloat16"), "bfloat16"),
     "few entries": (held(random(63), "bfloat16"), ""),
+    "large numbers, whose last places are quarters": (held(64 + 64 * abs(random(64)), "bfloat16"), "bfloat16"),
     "whole numbers": (np.arange(100.0), ""),
     "few decimals": (random(100).round(3), ""),
     "all digits": (random(100), "float64"),

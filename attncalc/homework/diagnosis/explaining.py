@@ -58,6 +58,11 @@ BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8
 EPSILONS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 FACTORS = (0.02, 0.06, 0.2, 0.5, 0.7, 0.9, 1.1, 1.4, 2, 5, 16, 50)
 """The same of what is added to a norm's mean square, and of what scores are multiplied by."""
+SCALINGS = tuple(
+    ("rope-scaling-other", f"rope_{name}", name.replace("_", " "))
+    for name in ("factor", "original_length", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow")
+)
+"""The numbers by which frequencies are scaled for longer texts."""
 APART = 1.25
 """The logarithms of these lie by this apart, at most."""
 ROUGHLY = 0.8
@@ -99,13 +104,17 @@ def explanations(
     singles.sort(key=lambda one: (-late * key.begins(one.mistakes), apart and one.mistakes[0].id == CUT))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
+        numbers = [
+            mistake for mistake in beside if mistake.options and (mistake,) not in {s.mistakes for s in key.wrong}
+        ]
+        singles += _candidates(question, filter(None, map(key.solutions.by, numbers)))  # that were found before
         for base in question.bases:
             found = _nearest(key, question, singles, base, beside)
             if found and question.answer.slack is not None and (others := _of_other_numbers(key, question)):
                 found = _nearest(key, question, [*found, *others], base, beside)  # within noise one may be nearer still
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
-            yield _likelier(found)
+            yield _likelier([*_throughout(key, question, singles, found, base), *found])
         if as_written or is_lost(question.answer, question.expected):
             return
         yield _heads_permuted(key, question)
@@ -336,11 +345,26 @@ def _nearest(
 
     candidates = _open_to(key, candidates, own)
     against = _without_mistake(key, question, own)
+    made = {*ids(beside)}  # whichever form of a mistake it was
     if beside and not stands_out(question.answer, against, BEHIND):
-        candidates = [candidate for candidate in candidates if {*candidate.mistakes} <= {*beside}]
+        candidates = [candidate for candidate in candidates if made.issuperset(ids(candidate.mistakes))]
     nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
     found = [candidates[number] for number in nearest(key, question, nodes, own, against)]
-    return sorted(found, key=lambda one: not {*one.mistakes} <= {*beside})  # what was made before is made again
+    return sorted(found, key=lambda one: not made.issuperset(ids(one.mistakes)))  # what was made before is made again
+
+
+def _throughout(
+    key: Key, question: Question, singles: Sequence[Candidate], found: Sequence[Candidate], own: Own | None
+) -> list[Candidate]:
+    """Mistakes of all layers that give a step from the true operands, where others give it behind wrong own values.
+
+    A model that has its norms elsewhere stores other states, so that behind these a norm seems to be missing.
+    """
+    if not found or not own or question.own_are_right:
+        return []
+    options = [one for one in singles if one.mistakes[0].options and one not in found]
+    near = _nearest(key, question, options, None)
+    return near if near and _is_within(key, question, near, None) else []
 
 
 def _is_within(key: Key, question: Question, found: Sequence[Candidate], own: Own | None) -> bool:
@@ -414,9 +438,10 @@ def _numbers_found(
     if settled.get("eps"):
         sought.append(("ln-wrong-eps", EPSILONS, _instead("eps", "ε"), None))
     sought += [(name, FACTORS, _times, None) for name in ("att-other-scale", "scale-embedding-other")]
-    for name in filter(settled.get, ("softcap", "final_softcap")):
-        usual = [settled[name] * factor for factor in FACTORS]
-        sought.append(("softcap-other", usual, _instead(name, "cap"), None))
+    caps = [("softcap-other", name, "cap") for name in ("softcap", "final_softcap")]
+    for known, name, called in (*caps, *SCALINGS):
+        if number := settled.get(name):
+            sought.append((known, [number * factor for factor in FACTORS], _instead(name, called), None))
     searches = [
         *(partial(_number_found, key, question, *each) for each in sought),
         partial(_whole_numbers, key, question),

@@ -25,12 +25,30 @@ def of_its_type(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer
 
     Numbers that come out evenly are no sign of one: a right value that a type holds has no noise.
     """
-    if answer.inferred and np.array_equal(held(right, answer.stored), right, equal_nan=True):
+    if _comes_out(answer, right):
         return replace(answer, noise=NOISE["float32"], stored="float32", inferred=False)
     slack = key.slack(step, answer.stored)
     if slack is not None and slack.size == answer.value.size:
         return replace(answer, slack=slack.reshape(answer.shape))
     return answer
+
+
+def _comes_out(answer: Answer, right: Array) -> bool:
+    """Whether a narrow type holds a right value as it is, so that its numbers do not tell that they were rounded."""
+    return answer.inferred and np.array_equal(held(right, answer.stored), right, equal_nan=True)
+
+
+def coarsest(key: Key, answers: Mapping[StepKey, Answer]) -> str:
+    """The coarsest narrow type that arrays of a dump were rounded to, if any were.
+
+    A checkpoint in bfloat16 has such embeddings, whatever type a model works them out in.
+    """
+    narrow = {step: answer for step, answer in answers.items() if answer.stored in NARROW}
+    right = {step: key.value(step) for step in narrow}
+    rounded = [
+        answer.stored for step, answer in narrow.items() if (x := right[step]) is None or not _comes_out(answer, x)
+    ]
+    return max(rounded, key=NOISE.__getitem__, default="")
 
 
 def in_part_of_float32(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:

@@ -54,7 +54,6 @@ from attncalc.homework.marking.findings import (
 )
 from attncalc.homework.reading.answers import (
     MOST_DECIMALS,
-    NOISE,
     Answer,
     Sheet,
     Tolerance,
@@ -200,8 +199,11 @@ class _Sheet:
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
         self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
         self.of_machine = any(answer.dumped for answer in answers.values())  # what is NaN is so in what comes after it
-        narrow = (answer.stored for answer in answers.values() if answer.stored in NARROW)
-        self.narrow = max(narrow, key=NOISE.__getitem__, default="")  # whose noise what is in float32 may have, too
+        self.narrow = ""  # the type whose noise what is in float32 may have, too
+        if any(answer.stored in NARROW for answer in answers.values()):
+            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
+
+            self.narrow = noise.coarsest(key, answers)
         self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:

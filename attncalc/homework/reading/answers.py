@@ -306,13 +306,15 @@ def from_array(value: Array, place: Place) -> Answer:
         raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
     decimals = _decimals_of_all(value) if value.dtype.kind == "f" else LEAST_DECIMALS
     many = value.size >= FEWEST_DUMPED
-    if decimals < EXACTLY or not (many or own in NOISE):  # rounded numbers and whole ones fit any type
-        stored, noise = "", NOISE.get(own, ROUND_OFF)
-    else:
+    stored, noise = "", NOISE.get(own, ROUND_OFF)  # rounded numbers and whole ones fit any type
+    if decimals == EXACTLY and not many and own in NOISE:
+        stored = own
+    elif many and (decimals == EXACTLY or not _are_whole(value)):
         from attncalc.homework.reading.precisions import narrowest  # a door: few answers are dumps
 
-        stored = narrowest(value) if many else own
-        noise = NOISE.get(stored, ROUND_OFF)
+        narrow = narrowest(value)
+        if decimals == EXACTLY or narrow in NARROW:  # its halves and quarters have few decimals too
+            stored, noise, decimals = narrow, NOISE.get(narrow, ROUND_OFF), EXACTLY
     if value.size <= BY_HAND and not (stored and many):
         texts = [shortest(entry) for entry in value.ravel()]
         answer = from_text(texts, value.shape, place)
@@ -332,10 +334,14 @@ def _was_float32(value: Array) -> bool:
         return np.array_equal(value, value.astype(np.float32), equal_nan=True)
 
 
+def _are_whole(value: Array) -> bool:
+    finite = value[np.isfinite(value)]
+    return np.array_equal(finite, np.rint(finite))
+
+
 def _decimals_of_all(value: Array) -> int:
     """The decimals to which a whole array was rounded before it was stored; EXACTLY where it was not."""
-    finite = value[np.isfinite(value)]
-    if np.array_equal(finite, np.rint(finite)):
+    if _are_whole(value):
         return LEAST_DECIMALS
     if value.dtype.itemsize < 4:
         return EXACTLY
