@@ -47,7 +47,7 @@ def test_each_student_gets_their_own_page_and_nothing_else(run: Run, home: Path,
     pages = {path.name: path.read_text() for path in (home / "back/pages").iterdir()}
     assert {*pages} == {f"{stem}{FORMATS[form]}" for stem in ("Zoë-Müller", "Bo", "cmd", "CON-", "Ed")}
     for (name, cells), stem in zip(SHEETS.items(), ("Zoë-Müller", "Bo", "cmd", "CON-"), strict=True):
-        text = pages[f"{stem}{FORMATS[form]}"]
+        text = re.sub(r"<meta http-equiv=[^>]*>", "", pages[f"{stem}{FORMATS[form]}"])  # hashes spell anything
         others = [other for other in SHEETS if other not in (name, "../=cmd")]
         assert not [other for other in others if other in text]
         assert {*CELLS.findall(re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL))} <= {*cells.split(",")}

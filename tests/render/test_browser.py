@@ -359,7 +359,7 @@ def test_on_a_phone_no_formula_is_wider_than_the_page(look: Look, first: int) ->
     of("details").forEach(part => part.open = true);
     const formulas = of("p.formula").filter(part => !part.closest(".panel"));
     let wide = formulas;
-    for (let tries = 0; wide.length && tries < 30; tries++) {  // what is opened is fitted before it is painted
+    for (let tries = 0; wide.length && tries < 200; tries++) {  // what is opened is fitted before it is painted
       await new Promise(done => window.setTimeout(done, 50));
       wide = formulas.filter(part => part.scrollWidth > part.clientWidth);
     }
