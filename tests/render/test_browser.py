@@ -92,7 +92,7 @@ def look(browse: Browse) -> Look:
     """Open a page in a browser, and read back what became of it."""
 
     def opened(page: str) -> Seen:
-        done = browse(page, "--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom")
+        done = browse(page, "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom")
         console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
         return Seen(done.stdout, console)
 
@@ -360,7 +360,7 @@ def test_on_a_phone_no_formula_is_wider_than_the_page(look: Look, first: int) ->
     const formulas = of("p.formula").filter(part => !part.closest(".panel"));
     let wide = formulas;
     for (let tries = 0; wide.length && tries < 200; tries++) {  // what is opened is fitted before it is painted
-      await new Promise(done => window.setTimeout(done, 50));
+      await new Promise(done => window.requestAnimationFrame(() => window.setTimeout(done, 50)));
       wide = formulas.filter(part => part.scrollWidth > part.clientWidth);
     }
     return { all: formulas.length, wide: wide.map(part => part.textContent), lettered: of(".lettered").length };
