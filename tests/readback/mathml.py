@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from readback.text import Misread
 
-EMPTY = ("meta", "br", "hr", "img", "input", "link")
+EMPTY = ("meta", "br", "hr", "img", "input", "link", "wbr")
 
 
 class Element:
