@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.common.errors import AttncalcError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import by_key, evaluate, has_faint, named
@@ -177,12 +178,6 @@ def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
 
 
-def _is_of_a_place(node: Node, cell: Cell) -> bool:
-    """Whether a truth tells which of the places of an axis one is: rows that are put together, or a diagonal."""
-    is_equation = isinstance(cell, Form) and cell.sign == "="
-    return is_equation and all(source.op in ("index", "constant") for source in node.sources)
-
-
 def _is_long(node: Node) -> bool:
     """Whether an entry is made of so many others that it is not spelled out."""
     mixed = node.row.mixes(node)
@@ -226,14 +221,11 @@ class _Writer:
             self.reasons += [" and ", *told] if self.reasons else told
 
     def deciding(self, node: Node, at: At) -> list[str | Entry]:
-        """What a truth comes from, as it holds: `0.9505 ≥ 0.4`; nothing of a mask, or of whether a place is another."""
-        cell = None if _is_leaf(node) else self.cell(node, at)
-        if cell is None or _is_of_a_place(node, cell):
-            return []
-        if isinstance(cell, Form) and cell.sign in _OPPOSITE:
-            return self._compared(node, cell, holds=bool(self.value(node, at)))
-        parts = cell.parts if isinstance(cell, Form) else (cell,)
-        picks = [(node.sources[pick.source], pick.at) for pick in parts if isinstance(pick, Pick)]
+        """What a truth comes from, as it holds: `0.9505 ≥ 0.4`."""
+        truth = self._truth(node, at)
+        if truth.sign in _OPPOSITE:
+            return self._compared(node, truth, holds=bool(self.value(node, at)))
+        picks = [(node.sources[pick.source], pick.at) for pick in truth.parts if isinstance(pick, Pick)]
         false = [pick for pick in picks if not self.value(*pick)] if len(picks) > 1 else []
         told: list[str | Entry] = []
         for pick in false[:1] or picks:
@@ -241,26 +233,32 @@ class _Writer:
                 told += [" and ", *found] if told else found
         return told
 
-    def _compared(self, node: Node, cell: Form, *, holds: bool) -> list[str | Entry]:
+    def _truth(self, node: Node, at: At) -> Form:
+        """How a truth is made; of nothing, where it is a mask, or whether a place is another, as on a diagonal."""
+        if _is_leaf(node):
+            return Form("", ())
+        cell = self.cell(node, at)
+        if not isinstance(cell, Form):
+            return Form("", (cell,))
+        of_places = cell.sign == "=" and all(source.op in ("index", "constant") for source in node.sources)
+        return Form("", ()) if of_places else cell
+
+    def _compared(self, node: Node, truth: Form, *, holds: bool) -> list[str | Entry]:
         """A comparison, or the opposite one."""
         plain = _Writer(self.value, brackets=False)
-        left, right = (plain.of_part(node, part)[0] for part in cell.parts)
-        return [*left, f" {cell.sign if holds else _OPPOSITE[cell.sign]} ", *right]
+        left, right = (plain.of_part(node, part)[0] for part in truth.parts)
+        return [*left, f" {truth.sign if holds else _OPPOSITE[truth.sign]} ", *right]
 
-    def _tests(self, node: Node, at: At, *, holds: bool = True) -> list[list[str | Entry]]:
-        """The comparisons that must all hold for a truth to be so; nothing where it has no such form, as a mask."""
-        cell = None if _is_leaf(node) else self.cell(node, at)
-        if cell is None or _is_of_a_place(node, cell):
-            return []
-        if isinstance(cell, Form) and cell.sign in _OPPOSITE:
-            return [self._compared(node, cell, holds=holds)]
-        negates = isinstance(cell, Form) and cell.sign == "not"
-        parts = cell.parts if isinstance(cell, Form) else (cell,)
-        if len(parts) > 1 and not holds:
+    def _tests(self, node: Node, at: At, *, holds: bool) -> list[list[str | Entry]]:
+        """The comparisons that must all hold for a truth to be so; nothing where it has no such form."""
+        truth = self._truth(node, at)
+        if truth.sign in _OPPOSITE:
+            return [self._compared(node, truth, holds=holds)]
+        if len(truth.parts) > 1 and not holds:
             return []
         found = [
-            self._tests(node.sources[part.source], part.at, holds=holds != negates)
-            for part in parts
+            self._tests(node.sources[part.source], part.at, holds=holds != (truth.sign == "not"))
+            for part in truth.parts
             if isinstance(part, Pick)
         ]
         return [test for tests in found for test in tests] if all(found) else []
@@ -453,7 +451,7 @@ def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
         seen.add((here, place))
         if len(seen) > MOST_FOLLOWED:
             return ()
-        if here.op in ("step", "input"):
+        if _is_leaf(here):
             found.setdefault(here, set()).add(place)
         elif here.row.adds and _added(here) >= MOST_FOLLOWED:
             return ()
@@ -510,19 +508,20 @@ def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str,
 # The graph behind a trace, with its values: it answers what is asked of a step's entries once the trace is made.
 
 
+MOST_OFF = 1e-6
+"""Where steps' values as they are shown give an entry less nearly, its arithmetic would not come to it."""
+
+
 class Around:
     """The values that a step's entries are looked up in."""
 
     def __init__(
-        self,
-        values: Mapping[Node, Array],
-        operands: Mapping[str, Array],
-        look: EntryOf,
-        plain: dict[Node, Array] | None = None,
+        self, values: Mapping[Node, Array], operands: Mapping[str, Array], look: EntryOf | None = None
     ) -> None:
-        self.values, self.operands, self.look = values, operands, look
-        self.plain = plain  # where entries have digits that no step before shows, once it is asked
+        self.values, self.operands = values, operands
+        self.look = look or looking(values, operands)
         self.faint: dict[Node, bool] = {}  # whether a step has entries that may be left over, once it is asked
+        self.off: dict[Node, Array] = {}  # where entries have digits that no step before shows, once it is asked
         self.clean: dict[Node, tuple[Array, EntryOf] | None] = {}
 
     @cached_property
@@ -557,10 +556,30 @@ class Around:
         if not clean or value is None:
             return None
         values = {**self.values, **clean}
-        own = {key: given for key, given in by_key(values).items() if key != node.key}
         with np.errstate(all="ignore"):
-            made = evaluate([node], self.operands, dtype=value.dtype.name, given=own)[node]
+            made = self._made_of(values, node)
             return np.abs(made - value) <= MOST_OFF * np.abs(value), looking(values, self.operands)
+
+    def _made_of(self, values: Mapping[Node, Array], node: Node) -> Array:
+        """A step as it is made of such values of others."""
+        own = {key: given for key, given in by_key(values).items() if key != node.key}
+        return evaluate([node], self.operands, dtype=self.values[node].dtype.name, given=own)[node]
+
+    def is_off(self, node: Node, at: At) -> bool:
+        """Whether an entry has digits that the values of the steps before, as they are shown, do not give."""
+        value = self.values.get(node)
+        if value is None or value.dtype.kind != "f":
+            return False
+        if node not in self.off:
+            shown = self._made_of(self.values, node)
+            with np.errstate(all="ignore"):
+                apart = np.abs(value - shown)
+                off = apart > MOST_OFF * np.abs(value)
+                if off.any():  # where terms cancel both may be what rounding left of them, and are told to be 0
+                    nothing = (value == 0) | (False if (left := self.left_over(node)) is None else left)
+                    off &= ~nothing | (apart > (self.leftovers.allowed(node) if nothing.any() else 0))
+            self.off[node] = off
+        return bool(self.off[node][tuple(at[name] for name in node.names)])
 
     @cached_property
     def shown(self) -> EntryOf:
@@ -580,7 +599,7 @@ class Behind:
 
     def __init__(self, kept: Kept) -> None:
         self.named, self.values, self.operands = kept[:3]
-        self.plain: dict[Node, Array] | None = None if kept.rounded else {}
+        self.looks_for_digits = not (kept.rounded or kept.kind)  # that the steps before do not show
         self.lately: dict[tuple[str, tuple[int, ...], int | None], Arithmetic] = {}
 
     @cached_property
@@ -591,7 +610,7 @@ class Behind:
     @cached_property
     def around(self) -> Around:
         """The values of the whole graph."""
-        return Around(self.values, self.operands, looking(self.values, self.operands), self.plain)
+        return Around(self.values, self.operands)
 
     def found(self, step: Step) -> tuple[Node, Around] | None:
         """The node of a step, and the values around it; None of what is no step of the graph, as an operand."""
@@ -620,7 +639,7 @@ class Behind:
             return ()
         node, around = found
         where = place(node, step, at)
-        if _is_off(node, around, where):
+        if self.looks_for_digits and around.is_off(node, where):
             return ()
         nothing = self.left_over(step)
         look = around.look_for(node, where) if nothing is None or not nothing[at] else around.shown
@@ -688,8 +707,8 @@ class Behind:
         return ""
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
-        """Entries of a value that was not kept."""
-        raise AssertionError(f"{step.key} was kept")
+        """Entries of a value that was not kept, where they can be worked out."""
+        raise AttncalcError(f"{step.key} was too large to keep")
 
 
 def _sign(value: Array) -> Array:
@@ -713,8 +732,7 @@ class TurnsBehind(Behind):
             return None
         if number not in self.made:
             _, values, operands = self.turns[number]
-            plain: dict[Node, Array] | None = None if self.plain is None else {}
-            self.made[number] = Around(values, operands, looking(values, operands), plain)
+            self.made[number] = Around(values, operands)
         return node, self.made[number]
 
     def _told_apart(self, step: Step) -> tuple[int, str]:
@@ -738,28 +756,6 @@ class TurnsBehind(Behind):
             else:
                 found.append(origin._replace(of=f"{self.loop.turn} {number}/{origin.of}"))
         return tuple(found)
-
-
-MOST_OFF = 1e-6
-"""Where steps' values as they are shown give an entry less nearly, its arithmetic would not come to it."""
-
-
-def _is_off(node: Node, around: Around, at: At) -> bool:
-    """Whether an entry has digits that the values of the steps before, as they are shown, do not give."""
-    value = around.values.get(node)
-    if around.plain is None or value is None or value.dtype.kind != "f":
-        return False
-    if node not in around.plain:
-        own = {key: given for key, given in by_key(around.values).items() if key != node.key}
-        shown = evaluate([node], around.operands, dtype=value.dtype.name, given=own)[node]
-        with np.errstate(all="ignore"):
-            apart = np.abs(value - shown)
-            off = apart > MOST_OFF * np.abs(value)
-            if off.any():  # where terms cancel both may be what rounding left of them, and are told to be 0
-                nothing = (value == 0) | (False if (left := around.left_over(node)) is None else left)
-                off &= ~nothing | (apart > (around.leftovers.allowed(node) if nothing.any() else 0))
-        around.plain[node] = off
-    return bool(around.plain[node][tuple(at[name] for name in node.names)])
 
 
 def looking(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryOf:

@@ -19,7 +19,7 @@ from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
 from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, symbol
 from attncalc.record.numbers import farthest, round_half_up
-from attncalc.record.trace import Arithmetic, Check, Entry, Mode, Origin, Step, Trace
+from attncalc.record.trace import NOTHING, Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, Written, after_step, is_large
 from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
@@ -53,8 +53,8 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
     is divided by where it nearly vanishes, since it has lost its digits there, and one that overflows where what comes
     back through it vanishes.
     """
-    wrong = _no_number if infinite else _wrong
-    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
+    wrong = np.isnan if infinite else _beyond
+    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v).any()]
     asked = _asked_for(trace)
     for output in trace.outputs:  # where an output has no value, as a function at a point, no other is to be trusted
         value = _floats(output.value)
@@ -132,14 +132,6 @@ def _masked(trace: Trace) -> bool:
     return any(value is not None and np.isneginf(value).any() for value in values)
 
 
-def _no_number(value: Array) -> bool:
-    return bool(np.isnan(value).any())
-
-
-def _wrong(value: Array) -> bool:
-    return bool(_beyond(value).any())
-
-
 def _beyond(value: Array) -> Array:
     """Where it overflows or has no value."""
     return np.asarray(~(value < np.inf))  # NaN is below nothing
@@ -153,7 +145,7 @@ def _overflow(trace: Trace, step: Step) -> str:
     if not len(bad):
         bad = np.argwhere(~np.isfinite(value))
     entry = f"{step.key}{_place(bad[0])} = {step.formula}"
-    if step.value.dtype != object and (graph := behind(trace)) and (fault := graph.fault(step)):
+    if step.value.dtype != object and (fault := behind(trace).fault(step)):
         return f"{entry} {fault}"
     if narrow := _machine(trace.mode.dtype):
         return f"{entry} overflows: {narrow.limit}"
@@ -336,15 +328,18 @@ def _round(value: Array, decimals: int) -> Array:
 # cache or from another process, the trace's problem is solved again in the same way.
 
 
-def behind(trace: Trace) -> Behind | None:
-    """The graph behind a trace; None of a trace without a problem."""
+NO_GRAPH = Behind(Kept((), NOTHING, NOTHING))
+
+
+def behind(trace: Trace) -> Behind:
+    """The graph behind a trace, which has no steps where there is no problem."""
     found = trace.behind
     if found is None and isinstance(trace.problem, Problem):
         found = solve(trace.problem, **trace.mode._asdict()).behind
     if isinstance(found, Kept):
         found = _made_of(found)
         object.__setattr__(trace, "behind", found)
-    return found if isinstance(found, Behind) else None
+    return found if isinstance(found, Behind) else NO_GRAPH
 
 
 def _made_of(kept: Kept) -> Behind:
@@ -359,20 +354,18 @@ def _made_of(kept: Kept) -> Behind:
 
 def is_worked_out(trace: Trace, step: Step) -> bool:
     """Whether there is arithmetic behind a step: there is none behind an operand or a table of turns."""
-    graph = behind(trace)
-    return graph is not None and graph.knows(step)
+    return behind(trace).knows(step)
 
 
 def arithmetic(trace: Trace, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
     """The arithmetic of one entry, to some depth; empty where it is only handed on, or given."""
-    graph = behind(trace)
-    return graph.arithmetic(step, at, deepest) if graph else ()
+    return behind(trace).arithmetic(step, at, deepest)
 
 
 def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
     """How an entry has been rounded to the narrow type of its run; None in others, and where nothing is computed."""
-    narrow, graph = _machine(trace.mode.dtype, trace.mode.accumulate), behind(trace)
-    return graph.rounding(step, at, narrow) if narrow and graph else None
+    narrow = _machine(trace.mode.dtype, trace.mode.accumulate)
+    return behind(trace).rounding(step, at, narrow) if narrow else None
 
 
 LOOKED_AT = 3  # places along an axis, of which one is chosen to be worked out
@@ -476,9 +469,7 @@ def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
 
     Of the turns of a loop, of a large run and of what cannot be carried out with other operands, it is told by these.
     """
-    graph = behind(trace) if pairs else None
-    if graph is None:
-        return [True] * len(pairs)
+    graph = behind(trace) if pairs else NO_GRAPH
     kept = [(_kept(trace, one), _kept(trace, other)) for one, other in pairs]
     same = [one is None or other is None or _agree(one, other) for one, other in kept]
     if type(graph) is not Behind or any(value.dtype.kind not in "fiub" for value in graph.operands.values()):
@@ -528,9 +519,8 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
 
     None where it is no such product, or not one of steps and operands.
     """
-    graph = behind(trace)
-    node = graph.nodes.get(step.key) if graph and len(step.shape) == 2 else None
-    if node is None:
+    node = behind(trace).nodes.get(step.key)
+    if node is None or len(step.shape) != 2:
         return []
     first = node.sources[0]
     is_sum = first.row.hands_on and len(first.sources) > 1
@@ -558,10 +548,9 @@ def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
     The size of an axis stands with the values, and one that differs from part to part is none. A state that nothing was
     given for is 0.
     """
-    graph = behind(trace)
     known = {axis for held in (trace.inputs.values(), trace.steps) for each in held for axis in each.axes}
     found: dict[str, dict[tuple[str, Any], None]] = {}
-    for node in walk(*(spoken for named in graph.named for spoken in _leaves(named))) if graph else ():
+    for node in walk(*(spoken for named in behind(trace).named for spoken in _leaves(named))):
         said = node.args
         if node.op == "constant" and said["symbol"] not in ("", *NUMBERS_OF_ONE_NAME):
             found.setdefault(said["option"] or symbol(node), {})[symbol(node), said["value"]] = None
@@ -583,8 +572,7 @@ def _leaves(named: Node) -> list[Node]:
 
 def unshown(trace: Trace, step: Step) -> dict[str, str]:
     """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX."""
-    graph = behind(trace)
-    found = graph.found(step) if graph else None
+    found = behind(trace).found(step)
     told: dict[str, str] = {}
     left = [found[0]] if found else []
     while left:
@@ -603,50 +591,43 @@ def edges(trace: Trace) -> list[tuple[str, str, str]]:
 
     The result goes into "", the loss.
     """
-    graph = behind(trace)
-    found = [node for node in graph.named if node.args.get("edges")] if graph else []
     return [
         ("/".join(filter(None, (node.args["group"], node.args["of"]))), into, rule)
-        for node in found
-        for into, rule in node.args["edges"]
+        for node in behind(trace).named
+        for into, rule in node.args.get("edges") or ()
     ]
 
 
 def ways(trace: Trace) -> dict[str, str]:
     """Of the steps whose gradient comes back on several ways, by their keys, on which."""
-    graph = behind(trace)
-    return {node.path: node.args["ways"] for node in graph.named if node.args.get("ways")} if graph else {}
+    return {node.path: node.args["ways"] for node in behind(trace).named if node.args.get("ways")}
 
 
 def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
     """The entries of steps and operands that one entry was made from."""
-    graph = behind(trace)
-    return graph.origins(step, at) if graph else ()
+    return behind(trace).origins(step, at)
 
 
 def left_over(trace: Trace, step: Step) -> Array | None:
     """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
-    if step.value is None or step.value.dtype.kind != "f":
-        return None
-    graph = behind(trace)
-    return graph.left_over(step) if graph else None
+    return behind(trace).left_over(step) if _is_float(step.value) else None
 
 
 def why_nothing(trace: Trace, step: Step) -> str:
     """Why a gradient, or a part of it that is laid beside others, is 0 all over; "" where none is, or it says so."""
-    if step.gradient_of is None or step.value is None or step.value.dtype.kind != "f":
+    if step.gradient_of is None or not _is_float(step.value):
         return ""
     has_zeros = bool(np.any(step.value == 0)) or left_over(trace, step) is not None
-    graph = behind(trace) if has_zeros else None
-    return graph.why_nothing(step) if graph else ""
+    return behind(trace).why_nothing(step) if has_zeros else ""
 
 
 def hinging(trace: Trace, step: Step) -> Array | None:
     """Where entries go by what rounding left over behind them: a 1.1e-16 that is shown as 0, and is above it."""
-    if step.value is None or step.value.dtype.kind != "f":
-        return None
-    graph = behind(trace)
-    return graph.hinging(step) if graph else None
+    return behind(trace).hinging(step) if _is_float(step.value) else None
+
+
+def _is_float(value: Array | None) -> bool:
+    return value is not None and value.dtype.kind == "f"
 
 
 def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
@@ -658,7 +639,4 @@ def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) ->
     """A step's entries at some places along each axis, None for all of them; what was not kept is worked out now."""
     if step.value is not None:
         return step.value if places is None else step.value[np.ix_(*places)]
-    graph = behind(trace)
-    if graph is None:
-        raise AttncalcError(f"{step.key} was too large to keep")
-    return graph.entries(step, places)
+    return behind(trace).entries(step, places)

@@ -59,7 +59,7 @@ class Beside(NamedTuple):
     def line(self, step: Step) -> Line | None:
         """What a formula of the step may speak of, with the values that stand on the page."""
         graph = solver.behind(self.trace)
-        found = graph.found(step) if graph else None
+        found = graph.found(step)
         if found is None or step.value is None or step.value.dtype.kind == "U":
             return None
         node, around = found
@@ -407,7 +407,6 @@ def test_each_name_in_a_formula_stands_on_the_page(name: str, backward: Backward
     known |= {sign for line in lines for sign in TOLD.findall(line)}
     known |= {letter for table in tables for letter in re.findall(r"\b[a-z]\b", table.typed)}
     graph, missing = solver.behind(trace), set[str]()
-    assert graph is not None
     for step in trace.steps:
         if found := graph.found(step):
             leaves = [leaf for leaf in behind(found[0].sources[0]) if leaf.op in ALONE and leaf.op != "index"]

@@ -296,7 +296,7 @@ def test_what_is_made_by_a_choice_shows_by_which(name: str, backward: bool) -> N
     for trace in carried_out(name, backward):
         graph = solver.behind(trace)
         for part in (part for parts in page(trace, View()).all(Part) for part in parts.steps):
-            found = graph and graph.found(trace.find(part.heading.key))
+            found = graph.found(trace.find(part.heading.key))
             chosen = found and any(inner.row.chooses and compares(inner.sources[0]) for inner in inside(found[0]))
             for line in part.lines if chosen else ():
                 if len(written(solver.arithmetic(trace, trace.find(part.heading.key), line.at))) > LONGEST_WORKED - ROW:
@@ -452,8 +452,7 @@ def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -
         (given,) = (part for part in page(trace, View()).all(Part) if part.kind == "given")
         chosen = [note.text.split(" = ") for note in given.all(Note)]
         signs = {sign for option, *between, number in chosen for sign in (option, *between)}
-        behind = solver.behind(trace)
-        numbers = [node for node in walk(*(behind.named if behind else ())) if node.op == "constant"]
+        numbers = [node for node in walk(*solver.behind(trace).named) if node.op == "constant"]
         names = {symbol(node) for node in numbers if node.args["symbol"]}
         assert isinstance(trace.problem, Problem)
         assert names - OWN <= signs | set(trace.problem.calculation.defaults)

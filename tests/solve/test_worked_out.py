@@ -30,7 +30,7 @@ def steps_of(name: str) -> Iterator[tuple[Trace, Step, Behind]]:
             for step in (*trace.steps, *trace.outputs):
                 if step.value is None or step.value.dtype.kind != "f":
                     continue
-                if graph is not None and graph.knows(step):
+                if graph.knows(step):
                     yield trace, step, graph
 
 
