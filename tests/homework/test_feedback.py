@@ -13,7 +13,7 @@ from conftest import Run
 
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports.class_reports import report
-from attncalc.homework.reports.items import ALONE, ENOUGH, items, variants
+from attncalc.homework.reports.items import ALONE, ENOUGH, document, items, variants
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
@@ -225,7 +225,7 @@ SHARED += [of_variant(5, B, *STRONG), of_variant(6, C, *STRONG), Graded("Ed", ""
 
 
 def test_variants_are_counted_that_several_students_had() -> None:
-    found = [whole.to_dict() for whole in variants(SHARED)]
+    found = [*map(document, variants(SHARED))]
     keys = ("variant", "sheets", "steps", "right", "followed", "left_out", "facility")
     rows = [tuple(whole[key] for key in keys) for whole in found]
     assert rows == [("pa", 4, 12, 7, 3, 1, round(17 / 24, 4)), ("pb", 2, 6, 3, 1, 1, round(7 / 12, 4))]

@@ -117,7 +117,7 @@ def by_policy(report: Report, policy: Policy) -> list[Graded]:
     if policy.tolerance != report.policy.tolerance:
         hint = "name the key and the sheets too, and they are judged again"
         raise InputError("how exact an answer must be is judged on the sheets, and the report has none", hint=hint)
-    names = {step.name for one in report.graded if one.marked is not None for step in one.marked.steps}
+    names = {step.name for one in report.graded for step in one.steps}
     for name in policy.points:
         if not any(name in _names(step) for step in names):
             raise InputError(

@@ -27,7 +27,7 @@ from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import held_in
 from attncalc.record.numbers import in_marks
 from attncalc.record.trace import NOTHING
-from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, MarkedStep, Policy
+from attncalc.record.verdicts import USUAL_POLICY, Marked, MarkedStep, Policy
 from attncalc.solve.problem import Problem
 
 
@@ -62,6 +62,16 @@ class Graded:
     def fault(self) -> str:
         """Why it could not be read, with the mend: `softmax has no step "sofmax" (did you mean softmax?)`."""
         return f"{self.error} ({self.hint})" if self.hint else self.error
+
+    @property
+    def steps(self) -> tuple[MarkedStep, ...]:
+        """The steps of what could be read."""
+        return () if self.marked is None else self.marked.steps
+
+
+def readable(graded: Iterable[Graded]) -> list[Marked]:
+    """The sheets that could be read, marked."""
+    return [one.marked for one in graded if one.marked is not None]
 
 
 MOST_MARKERS = 8
@@ -140,13 +150,13 @@ def marking(problem: Problem, settings: Settings, reading: Reading) -> Callable[
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
     """How often each mistake was made, by so many sheets, the commonest first."""
-    counts = Counter(name for one in graded if one.marked is not None for name in one.marked.mistakes)
+    counts = Counter(name for marked in readable(graded) for name in marked.mistakes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def hardest(graded: Sequence[Graded]) -> dict[str, int]:
     """How many sheets went wrong first at each step."""
-    first = Counter(one.marked.first_wrong for one in graded if one.marked is not None and one.marked.first_wrong)
+    first = Counter(marked.first_wrong for marked in readable(graded) if marked.first_wrong)
     return {str(name): count for name, count in first.most_common()}
 
 
@@ -154,7 +164,7 @@ def exit_status(graded: Sequence[Graded]) -> int:
     """The exit status of a grading: 2 where a sheet could not be read, else 1 where one is wrong, else 0."""
     if any(one.marked is None for one in graded):
         return 2
-    return int(any(one.marked.verdict not in SOUND for one in graded if one.marked is not None))
+    return int(not all(readable(graded)))
 
 
 # One sheet, by the problem of the class or by its student's own
@@ -279,15 +289,10 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
     for student, sheets in found.items():
         own = markers.by_name.get(alike(student)) or markers.by_name[""]
         parts = [sheets.get(each.name) or markers.blank(each, student) for each in own]
-        steps = [
-            replace(step, name=f"{part.problem}/{step.name}")
-            for part in parts
-            if part.marked is not None
-            for step in part.marked.steps
-        ]
+        steps = [replace(step, name=f"{part.problem}/{step.name}") for part in parts for step in part.steps]
         first = next(iter(sheets.values()))
         assert first.marked is not None, "it was marked"
-        notes = tuple(note for part in parts if part.marked is not None for note in part.marked.notes)
+        notes = tuple(note for marked in readable(parts) for note in marked.notes)
         marked = replace(first.marked, calculation="", steps=tuple(steps), notes=notes)
         carried = next((part.carried for part in parts if part.carried is not None), None)
         source = ", ".join(dict.fromkeys(one.source for one in sheets.values()))

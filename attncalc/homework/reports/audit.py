@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.common.errors import amount
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.regrading import remarked
-from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.marking.whole_class import Graded, readable
 from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.verdicts import CELLS, FOLLOWING, MARKS, SOUND, UNEXPLAINED, Marked, MarkedStep, Policy, earned
 from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
@@ -60,7 +60,7 @@ def others(policy: Policy) -> dict[str, Policy]:
 
 def costs(graded: Sequence[Graded], policy: Policy) -> list[Cost]:
     """What each mistake cost, the dearest first."""
-    sheets = [one.marked for one in graded if one.marked is not None]
+    sheets = readable(graded)
     lost, possible = zip(*(_lost(sheets, each) for each in (policy, *others(policy).values())), strict=True)
     found = []
     for name in lost[0]:
@@ -87,13 +87,13 @@ def _class(step: MarkedStep) -> str:
     return "" if step.verdict in SOUND or not step.asked else step.mistake or step.verdict
 
 
-def average(graded: Sequence[Graded], policy: Policy, at_hand: Policy) -> tuple[float, int]:
-    """By a policy the share of all marks that was reached, and of how many students another than by that at hand."""
-    found = [one.marked for one in graded if one.marked is not None]
-    sheets = [(remarked(marked, at_hand), remarked(marked, policy)) for marked in found]
-    possible = sum(now.out_of for _, now in sheets)
-    moved = sum(bool(np.abs(_reached(was) - _reached(now)) > 1e-9) for was, now in sheets)
-    return (sum(now.score for _, now in sheets) / possible if possible else 0.0), moved
+def averages(graded: Sequence[Graded], at_hand: Policy) -> Iterator[tuple[str, float, int]]:
+    """By each policy the share of all marks that was reached, and of how many students another than by that at hand."""
+    for name, policy in {"as it is": at_hand, **others(at_hand)}.items():
+        sheets = [(remarked(marked, at_hand), remarked(marked, policy)) for marked in readable(graded)]
+        possible = sum(now.out_of for _, now in sheets)
+        moved = sum(bool(np.abs(_reached(was) - _reached(now)) > 1e-9) for was, now in sheets)
+        yield name, (sum(now.score for _, now in sheets) / possible if possible else 0.0), moved
 
 
 def _reached(marked: Marked) -> float:
@@ -103,7 +103,7 @@ def _reached(marked: Marked) -> float:
 def close(graded: Sequence[Graded], policy: Policy) -> Iterator[Close]:
     """The judgements that were close, of steps whose marks would be others."""
     for one in graded:
-        for step in one.marked.steps if one.marked is not None else ():
+        for step in one.steps:
             if step.asked and (why := _doubt(step, policy)):
                 weight = step.out_of / policy.full
                 other = weight * earned(UNEXPLAINED, 0.0, policy) if step.verdict in SOUND else step.out_of
@@ -145,8 +145,7 @@ def _off(step: MarkedStep, policy: Policy) -> tuple[float, float, int]:
 
 def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
     """What each mistake cost, what other policies would make of the class, and the judgements that were close."""
-    known = others(policy)
-    words = [name.partition(" ")[2] for name in known]
+    words = [name.partition(" ")[2] for name in others(policy)]
     rows = [
         Row((cost.name, str(cost.sheets), in_marks(cost.lost), *map(_percent, (cost.share, *cost.otherwise))))
         for cost in costs(graded, policy)
@@ -155,10 +154,7 @@ def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
     cost = Rows("what each cost", head, tuple(rows), code=frozenset({0}), right=frozenset(range(1, len(head))))
     about = Paragraph(ABOUT.format(*words), "about")
     yield Part("section", Heading("What mistakes cost"), (cost, about) if rows else (Paragraph("Nothing was lost."),))
-    compared = []
-    for name, each in {"as it is": policy, **known}.items():
-        reached, moved = average(graded, each, policy)
-        compared.append(Row((name, _percent(reached), str(moved))))
+    compared = (Row((name, _percent(reached), str(moved))) for name, reached, moved in averages(graded, policy))
     whole = Rows("each policy", ("policy", "reached", "changed"), tuple(compared))
     yield Part("section", Heading("By other policies"), (whole, Paragraph(CHANGED, "about")))
     doubts = [
@@ -172,15 +168,18 @@ def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
 
 def document(graded: Sequence[Graded], policy: Policy) -> dict[str, Any]:
     """The audit as a report in JSON has it."""
-    known = others(policy)
-    told: dict[str, Any] = {"costs": [], "policies": [], "close": [each._asdict() for each in close(graded, policy)]}
+    found = []
     for cost in costs(graded, policy):
-        otherwise = {name: round(share, 6) for name, share in zip(known, cost.otherwise, strict=True)}
-        told["costs"].append({**cost._asdict(), "share": round(cost.share, 6), "otherwise": otherwise})
-    for name, each in {"as it is": policy, **known}.items():
-        reached, moved = average(graded, each, policy)
-        told["policies"].append({"policy": name, "reached": round(reached, 6), "changed": moved})
-    return told
+        otherwise = {name: round(share, 6) for name, share in zip(others(policy), cost.otherwise, strict=True)}
+        found.append({**cost._asdict(), "share": round(cost.share, 6), "otherwise": otherwise})
+    return {
+        "costs": found,
+        "policies": [
+            {"policy": name, "reached": round(reached, 6), "changed": moved}
+            for name, reached, moved in averages(graded, policy)
+        ],
+        "close": [each._asdict() for each in close(graded, policy)],
+    }
 
 
 def _percent(share: float) -> str:

@@ -12,10 +12,11 @@ from attncalc.common.errors import amount, visible
 from attncalc.common.numerals import RULE
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.overrides import Override
-from attncalc.homework.marking.whole_class import Graded, hardest, tally
+from attncalc.homework.marking.whole_class import Graded, hardest, readable, tally
 from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.audit import audit, document
 from attncalc.homework.reports.items import analysis, items, made, step_names, variants
+from attncalc.homework.reports.items import document as item_document
 from attncalc.homework.reports.marked_sheets import as_csv, blame, summary, verdicts
 from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, Marked, MarkedStep, Policy
@@ -86,7 +87,7 @@ def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
         blocks.append(Part("section", Heading("Changed by hand"), (Points(changed),)))
     blocks += analysis(graded)
     blocks += audit(graded, how.policy) if how.audited else ()
-    wrong = [(one.student, one.marked) for one in graded if one.marked is not None and not one.marked]
+    wrong = ((one.student, marked) for one in graded for marked in readable([one]) if not marked)
     blocks += [Part("section", Heading(student), tuple(verdicts(marked))) for student, marked in wrong]
     return Page("Grades", tuple(blocks))
 
@@ -123,18 +124,14 @@ def _in_brief(one: Graded) -> tuple[str, str, str, str]:
 def counted(graded: Sequence[Graded]) -> str:
     """`40 sheets: 25 right, 14 wrong, 1 unreadable; 6.2 of 8 marks on average`."""
     found = [verdict(one) for one in graded]
-    parts = [
-        f"{count} {word}"
-        for word, count in (
-            ("right", sum(word in SOUND for word in found)),
-            (WRONG, found.count(WRONG)),
-            (UNREADABLE, found.count(UNREADABLE)),
-        )
-        if count
-    ]
-    marked = [one.marked for one in graded if one.marked is not None]
+    counts = {
+        "right": sum(word in SOUND for word in found),
+        WRONG: found.count(WRONG),
+        UNREADABLE: found.count(UNREADABLE),
+    }
+    parts = [f"{count} {word}" for word, count in counts.items() if count]
     average = ""
-    if marked:
+    if marked := readable(graded):
         reached, possible = (
             sum(part) / len(marked) for part in zip(*((m.score, m.out_of) for m in marked), strict=True)
         )
@@ -144,7 +141,7 @@ def counted(graded: Sequence[Graded]) -> str:
 
 def cells(one: Graded, steps: Sequence[str]) -> list[str]:
     """What is said of each step of a sheet: the mistake, else the verdict; "" where it has no place for the step."""
-    found = {step.name: step.mistake or step.verdict for step in one.marked.steps} if one.marked is not None else {}
+    found = {step.name: step.mistake or step.verdict for step in one.steps}
     return [found.get(name, "") for name in steps]
 
 
@@ -156,10 +153,10 @@ def _json(graded: Sequence[Graded], how: Account) -> str:
     students = ",\n  ".join(json.dumps(_student(one)) for one in graded)
     told = {"mistakes": tally(graded), "first_wrong": hardest(graded), "policy": how.policy.to_dict()}
     who = {
-        "items": [item.to_dict() for item in items(graded)],
+        "items": [*map(item_document, items(graded))],
         "made_by": {each.name: each.students for each in made(graded)},
     }
-    if wholes := [each.to_dict() for each in variants(graded)]:
+    if wholes := [*map(item_document, variants(graded))]:
         who["variants"] = wholes
     log: dict[str, Any] = {"log": [change.to_dict() for change in how.log]} if how.log else {}
     if how.audited:
@@ -175,14 +172,8 @@ def _student(one: Graded) -> dict[str, Any]:
     if one.variants:
         told["variants"] = dict(one.variants)
     if one.marked is None:
-        return {
-            **told,
-            "verdict": UNREADABLE,
-            "score": None,
-            "out_of": None,
-            "error": one.error,
-            "hint": one.hint or None,
-        }
+        unread = {"verdict": UNREADABLE, "score": None, "out_of": None, "error": one.error, "hint": one.hint or None}
+        return told | unread
     return {**told, **{key: value for key, value in one.marked.to_dict().items() if key != "policy"}}
 
 
@@ -192,7 +183,7 @@ def _csv(graded: Sequence[Graded]) -> str:
     rows = [[*REPORT, *steps, *(["remark"] if remarked else [])]]
     for one in graded:
         marked = one.marked
-        found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
+        found = {step.name: step.verdict for step in one.steps}
         row = [one.student, one.source, verdict(one)]
         if marked is None:
             row += ["", "", "", "", one.fault]
@@ -226,7 +217,7 @@ def _junit(graded: Sequence[Graded]) -> str:
 
 def _counts(graded: Sequence[Graded]) -> str:
     """How many cases there are, and how they went."""
-    cases = [step.verdict in SOUND for one in graded if one.marked is not None for step in one.marked.steps]
+    cases = [step.verdict in SOUND for one in graded for step in one.steps]
     errors = sum(one.marked is None for one in graded)
     return f'tests="{len(cases) + errors}" failures="{cases.count(False)}" errors="{errors}"'
 
@@ -252,7 +243,7 @@ def _tap(graded: Sequence[Graded]) -> str:
         if one.marked is None:
             number += 1
             points += [f"not ok {number} - {_tap_text(one.student)}: sheet", *_yaml({"message": one.fault})]
-        for step in one.marked.steps if one.marked is not None else ():
+        for step in one.steps:
             number += 1
             good = step.verdict in SOUND
             points.append(f"{'ok' if good else 'not ok'} {number} - {_tap_text(f'{one.student}: {step.name}')}")

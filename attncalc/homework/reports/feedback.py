@@ -23,13 +23,13 @@ def page(one: Graded, how: Account = AS_USUAL) -> Page:
     blocks: list[Block] = [Heading(title), Paragraph(one.student)]
     if marked is None:
         blocks += [Paragraph(UNREAD, "wrong"), Paragraph(one.fault)]
-        return printed(Page(f"{title}, {one.student}", tuple(blocks)), how.printing)
-    blocks.append(Paragraph(summary(marked), "sound" if marked else "wrong"))
-    blocks += [verdict._replace(apart="") for verdict in verdicts(marked)]
-    for change in how.log:
-        if change.student == one.student:
-            why = f": {change.why}" if change.why else ""
-            blocks.append(Paragraph(f"the marks of {change.step} were changed by hand{why}"))
-    if marked.policy != USUAL_POLICY:
-        blocks.append(Paragraph(f"policy: {marked.policy}", "about"))
+    else:
+        blocks.append(Paragraph(summary(marked), "sound" if marked else "wrong"))
+        blocks += [verdict._replace(apart="") for verdict in verdicts(marked)]
+        for change in how.log:
+            if change.student == one.student:
+                why = f": {change.why}" if change.why else ""
+                blocks.append(Paragraph(f"the marks of {change.step} were changed by hand{why}"))
+        if marked.policy != USUAL_POLICY:
+            blocks.append(Paragraph(f"policy: {marked.policy}", "about"))
     return printed(Page(f"{title}, {one.student}", tuple(blocks)), how.printing)

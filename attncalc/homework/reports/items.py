@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import StatisticsError, correlation
 from typing import Any
 
 from attncalc.common.system import NamedTuple
-from attncalc.homework.marking.whole_class import Graded, tally
+from attncalc.homework.marking.whole_class import Graded, readable, tally
 from attncalc.record.verdicts import FOLLOWS, MISSING, SOUND, Marked, MarkedStep
 from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
 
@@ -34,10 +34,6 @@ class Item(NamedTuple):
     facility: float | None  # the share of its marks that was reached; None where it has none
     with_rest: float | None  # the correlation with the marks of the other steps, where there are enough that differ
 
-    def to_dict(self) -> dict[str, Any]:
-        """The step as a report in JSON has it."""
-        return _rounded(self._asdict())
-
 
 class Whole(NamedTuple):
     """One of several problems, or a variant that several students had: all its steps, over a class."""
@@ -51,13 +47,10 @@ class Whole(NamedTuple):
     left_out: int
     facility: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as a report in JSON has it."""
-        return _rounded(self._asdict())
 
-
-def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: round(value, 4) if isinstance(value, float) else value for name, value in told.items()}
+def document(told: Item | Whole) -> dict[str, Any]:
+    """The same as a report in JSON has it."""
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in told._asdict().items()}
 
 
 class Made(NamedTuple):
@@ -71,18 +64,17 @@ class Made(NamedTuple):
 
 def step_names(graded: Sequence[Graded]) -> list[str]:
     """Every step that a sheet has a place for, in the order of the calculation as far as the sheets show it."""
-    marked = [one.marked for one in graded if one.marked is not None]
-    fullest_first = sorted(marked, key=lambda sheet: -len(sheet.steps))
-    return list(dict.fromkeys(step.name for sheet in fullest_first for step in sheet.steps))
+    fullest_first = sorted(graded, key=lambda one: -len(one.steps))
+    return list(dict.fromkeys(step.name for one in fullest_first for step in one.steps))
 
 
 def items(graded: Sequence[Graded]) -> Iterator[Item]:
     """Each step that counts on some sheet."""
     counting: dict[str, list[tuple[Marked, MarkedStep]]] = {name: [] for name in step_names(graded)}
-    for one in graded:
-        for step in one.marked.steps if one.marked is not None else ():
-            if step.asked and one.marked is not None:
-                counting[step.name].append((one.marked, step))
+    for marked in readable(graded):
+        for step in marked.steps:
+            if step.asked:
+                counting[step.name].append((marked, step))
     for name, found in counting.items():
         if found:
             yield Item(name, len(found), *_counts([step for _, step in found]), _with_rest(found))
@@ -116,7 +108,7 @@ def _whole(problem: str, variant: str, sheets: Sequence[Graded]) -> Whole:
     steps = [
         step
         for one in sheets
-        for step in (one.marked.steps if one.marked is not None else ())
+        for step in one.steps
         if step.asked and step.name.startswith(f"{problem}/" if problem else "")
     ]
     return Whole(problem, variant, len(sheets), len(steps), *_counts(steps))
@@ -135,7 +127,7 @@ def made(graded: Sequence[Graded]) -> Iterator[Made]:
     first: dict[str, MarkedStep] = {}
     students: dict[str, dict[str, None]] = {}
     for one in graded:
-        for step in one.marked.steps if one.marked is not None else ():
+        for step in one.steps:
             if step.mistake is not None:
                 first.setdefault(step.mistake, step)
                 students.setdefault(step.mistake, {})[one.student] = None
