@@ -80,9 +80,13 @@ def nearly(answer: Answer, value: Array) -> Array:
 
 def within_a_unit(answer: Answer, value: Array) -> Array:
     """Where the answer is no further than one unit of its last digit from a value that was rounded on the way to it."""
+    return np.asarray(fits(answer, value) | (is_near(answer, value) & answer.enough & ~answer.exact))
+
+
+def is_near(answer: Answer, value: Array) -> Array:
+    """Where the answer is no further than one unit of its last digit from a value."""
     with np.errstate(invalid="ignore"):
-        near = np.abs(answer.value - value) <= answer.unit * (1 + 1e-6)
-    return np.asarray(fits(answer, value) | (near & answer.enough & ~answer.exact))
+        return np.asarray(np.abs(answer.value - value) <= answer.unit * (1 + 1e-6))
 
 
 def may_fit(answer: Answer, value: Array) -> bool:
@@ -489,9 +493,7 @@ def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:
         known: dict[Node, Node] = {source: source for source in walk(*node.sources)}
         for part in walk(body):
             if part not in known:
-                behind = [known[source] for source in part.sources]
-                same = behind == [*part.sources]
-                copy = part if same else Node(part.op, *behind, axes=part.axes, **part.args)
+                copy = part.over([known[source] for source in part.sources])
                 known[part] = opened(copy) if part.op != "step" else copy
         return known[body]
 
@@ -501,6 +503,6 @@ def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:
         sources = [new[source] for source in node.sources]
         if node.op == "step" and sources[0].op == "step" and sources[0].args["group"] == _INSIDE:
             sources = [*sources[0].sources]  # the step itself is the place where that is written down
-        copy = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
+        copy = node.over(sources)
         new[node] = copy if node.op == "step" else opened(copy)
     return new[root]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 
 import numpy as np
 
@@ -58,10 +58,7 @@ BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8
 EPSILONS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 FACTORS = (0.02, 0.06, 0.2, 0.5, 0.7, 0.9, 1.1, 1.4, 2, 5, 16, 50)
 """The same of what is added to a norm's mean square, and of what scores are multiplied by."""
-SCALINGS = tuple(
-    ("rope-scaling-other", f"rope_{name}", name.replace("_", " "))
-    for name in ("factor", "original_length", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow")
-)
+SCALINGS = ("factor", "original_length", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow")
 """The numbers by which frequencies are scaled for longer texts."""
 APART = 1.25
 """The logarithms of these lie by this apart, at most."""
@@ -104,10 +101,9 @@ def explanations(
     singles.sort(key=lambda one: (-late * key.begins(one.mistakes), apart and one.mistakes[0].id == CUT))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
-        numbers = [
-            mistake for mistake in beside if mistake.options and (mistake,) not in {s.mistakes for s in key.wrong}
-        ]
-        singles += _candidates(question, filter(None, map(key.solutions.by, numbers)))  # that were found before
+        known = {solution.mistakes for solution in key.wrong}
+        numbers = (mistake for mistake in beside if mistake.options and (mistake,) not in known)
+        singles += _candidates(question, map(key.solutions.by, numbers))  # that were found before
         for base in question.bases:
             found = _nearest(key, question, singles, base, beside)
             if found and question.answer.slack is not None and (others := _of_other_numbers(key, question)):
@@ -120,7 +116,7 @@ def explanations(
         yield _heads_permuted(key, question)
         somewhere = _in_some_places(key, question, singles)
         for base in question.bases:
-            yield nearest_to(key, question, somewhere, base, beside)
+            yield _likelier(_nearest(key, question, somewhere, base, beside))
         yield from _numbers_found(key, question, beside)
         return
     for close in (fits,) if as_written else (fits, nearly):
@@ -144,7 +140,7 @@ def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:
     small = answer.dumped and key.is_small(question.step)
     if small and not is_lost(answer, question.expected) and stands_out(answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
-        yield nearest_to(key, question, pairs, question.bases[0])
+        yield _likelier(_nearest(key, question, pairs, question.bases[0]))
 
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
@@ -152,11 +148,9 @@ def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[
     if not key.is_small(question.step):
         return []  # it says enough
     candidates = [one for one in _candidates(question, key.wrong) if one.mistakes[0] in made]
-    for close in (fits, nearly):
-        for base in question.bases:
-            if found := _matching(key, question, candidates, base, close, prior=AGAIN):
-                return found
-    return []
+    ways = product((fits, nearly), question.bases)
+    found = (_matching(key, question, candidates, base, close, prior=AGAIN) for close, base in ways)
+    return next(filter(None, found), [])
 
 
 def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[Explanation]:
@@ -165,10 +159,9 @@ def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[
         return []
     gap = _gap(key, question)
     later = [one.mistakes[0] for one in key.wrong if not one.alternatives and writes(one.mistakes, gap)]
-    solutions = {mistake: key.solutions.by(*made, mistake) for mistake in later if mistake not in made}
-    there = [(mistake, found) for mistake, found in solutions.items() if found and question.step in found.steps]
-    candidates = [Candidate((mistake,), found) for mistake, found in there]
-    return next((found for close in (fits, nearly) if (found := _matching(key, question, candidates, None, close))), [])
+    both = _candidates(question, (key.solutions.by(*made, mistake) for mistake in later if mistake not in made))
+    candidates = [one._replace(mistakes=one.mistakes[-1:]) for one in both]
+    return next(filter(None, (_matching(key, question, candidates, None, close) for close in (fits, nearly))), [])
 
 
 def made_throughout(key: Key, questions: Sequence[Question]) -> list[Explanation]:
@@ -233,9 +226,9 @@ def _are_apart(key: Key) -> bool:
     return modules is not None and not any(step[1] == "q" for one in modules.fused.values() for step in one.steps)
 
 
-def _candidates(question: Question, solutions: Iterable[Solution]) -> list[Candidate]:
-    """Those of the solutions that have the step."""
-    return [Candidate(found.mistakes, found) for found in solutions if question.step in found.steps]
+def _candidates(question: Question, solutions: Iterable[Solution | None]) -> list[Candidate]:
+    """Those of the solutions that there are, and that have the step."""
+    return [Candidate(found.mistakes, found) for found in solutions if found and question.step in found.steps]
 
 
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:
@@ -254,17 +247,14 @@ def _pairs(key: Key, question: Question) -> Iterator[Solution]:
     form = {i: names[:at].count(names[at]) for at, i in enumerate(within)}
     pairs: Iterable[tuple[int, int]] = sorted(combinations(within, 2), key=lambda pair: form[pair[0]] + form[pair[1]])
     if question.answer.shape != question.expected.shape:
-        reshaped = {i for i in within if not _has_shape(key.wrong[i], question.step, key.nodes[question.step].shape)}
+        shape = key.nodes[question.step].shape
+        reshaped = {i for i in within if (x := key.wrong[i].steps.get(question.step)) is None or x.shape != shape}
         pairs = ((i, j) for i, j in pairs if i in reshaped or j in reshaped)
     dumped = question.answer.dumped and key.problem.backward is None
     between = key.solutions.gap(question.step, question.own) if dumped else None
     for i, j in islice(pairs, MOST_PAIRS):
         if (found := key.wrong_twice(i, j, between)) is not None:
             yield found
-
-
-def _has_shape(solution: Solution, step: StepKey, shape: tuple[int, ...]) -> bool:
-    return step in solution.steps and solution.steps[step].shape == shape
 
 
 def _gap(key: Key, question: Question) -> list[StepKey]:
@@ -301,7 +291,7 @@ def _matching(
     if not candidates or (close is nearly and not answer.enough.any()):
         return []
     values = _values(key, question, candidates, own)
-    against = _without_mistake(key, question, own)
+    against = without_mistake(key, question, own)
     slack = answer.unit if close is nearly else 0.0
     found = []
     for i in _hits(answer, values, close):
@@ -318,7 +308,7 @@ def _matching_rounded(
     answer = question.answer
     candidates = _open_to(key, candidates, own)
     values = _values(key, question, candidates, own)
-    against = _without_mistake(key, question, own)
+    against = without_mistake(key, question, own)
     found = []
     for candidate, value in zip(candidates, values, strict=True):
         if value.shape == answer.shape and _is_about(answer, value):
@@ -330,13 +320,6 @@ def _matching_rounded(
     return _likelier(found)
 
 
-def nearest_to(
-    key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
-) -> list[Explanation]:
-    """The explanations that a dump is nearest to."""
-    return _likelier(_nearest(key, question, candidates, own, beside))
-
-
 def _nearest(
     key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
 ) -> list[Candidate]:
@@ -344,7 +327,7 @@ def _nearest(
     from attncalc.homework.diagnosis.dumps import nearest  # a door: few answers are dumps
 
     candidates = _open_to(key, candidates, own)
-    against = _without_mistake(key, question, own)
+    against = without_mistake(key, question, own)
     made = {*ids(beside)}  # whichever form of a mistake it was
     if beside and not stands_out(question.answer, against, BEHIND):
         candidates = [candidate for candidate in candidates if made.issuperset(ids(candidate.mistakes))]
@@ -405,8 +388,7 @@ def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) 
             mistakes += [in_places(mistake, places, place, other.sources[0]) for places in several]
         elif mistake.rule:
             mistakes += [in_places(mistake, places) for places in several]
-    solutions = (key.solutions.by(mistake) for mistake in mistakes)
-    return _candidates(question, (found for found in solutions if found))
+    return _candidates(question, map(key.solutions.by, mistakes))
 
 
 def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
@@ -439,21 +421,17 @@ def _numbers_found(
         sought.append(("ln-wrong-eps", EPSILONS, _instead("eps", "ε"), None))
     sought += [(name, FACTORS, _times, None) for name in ("att-other-scale", "scale-embedding-other")]
     caps = [("softcap-other", name, "cap") for name in ("softcap", "final_softcap")]
-    for known, name, called in (*caps, *SCALINGS):
+    scalings = [("rope-scaling-other", f"rope_{name}", name.replace("_", " ")) for name in SCALINGS]
+    for known, name, called in (*caps, *scalings):
         if number := settled.get(name):
             sought.append((known, [number * factor for factor in FACTORS], _instead(name, called), None))
-    searches = [
+    searches: list[Callable[[], list[Candidate]]] = [
         *(partial(_number_found, key, question, *each) for each in sought),
-        partial(_whole_numbers, key, question),
+        lambda: _nearest(key, question, _of_other_numbers(key, question), own),
     ]
     for found in (search() for search in searches):
         if found and (not within or _is_within(key, question, found, own)):
             yield _likelier(found)
-
-
-def _whole_numbers(key: Key, question: Question) -> list[Candidate]:
-    """Another whole number in place of one of the problem's."""
-    return _nearest(key, question, _of_other_numbers(key, question), question.bases[0])
 
 
 def _of_other_numbers(key: Key, question: Question) -> list[Candidate]:
@@ -473,7 +451,7 @@ def _of_other_numbers(key: Key, question: Question) -> list[Candidate]:
             rules = [_counted(known, option, number) for number in others if known.id == name]
             if rules and _is_touched(key, question, rules[-1]):
                 found += [key.solutions.by(rule) for rule in rules]
-    return _candidates(question, filter(None, found))
+    return _candidates(question, found)
 
 
 @cache
@@ -483,9 +461,9 @@ def _counted(known: Mistake, option: str, number: int) -> Mistake:
 
 def _is_touched(key: Key, question: Question, rule: Mistake) -> bool:
     """Whether a rule makes something else of a step than is right, behind own values."""
-    own, solution = question.bases[0], key.solutions.by(rule)
-    made = _values(key, question, _candidates(question, [solution] if solution else []), own)
-    return any(not np.array_equal(x, _without_mistake(key, question, own), equal_nan=True) for x in made)
+    own = question.bases[0]
+    made = _values(key, question, _candidates(question, [key.solutions.by(rule)]), own)
+    return any(not np.array_equal(x, without_mistake(key, question, own), equal_nan=True) for x in made)
 
 
 def _instead(option: str, called: str) -> Callable[[Mistake, float], Mistake]:
@@ -517,8 +495,7 @@ def _number_found(
     def off(number: float) -> float:
         number = float(f"{number:.9g}")
         if number not in tried:
-            solution = key.solutions.by(rule(known, number))
-            made = _candidates(question, [solution] if solution else [])
+            made = _candidates(question, [key.solutions.by(rule(known, number))])
             values = [x for x in _values(key, question, made, own) if x.shape == question.expected.shape]
             far = min([distance(question.answer, x, question.expected) for x in values], default=np.inf)
             tried[number] = far, made, values
@@ -531,7 +508,7 @@ def _number_found(
         return []
     nearest = float(f"{min(usual, key=off):.9g}")
     most = 1.0 if beside is not None else ROUGHLY
-    if off(nearest) >= most * distance(question.answer, _without_mistake(key, question, own), question.expected):
+    if off(nearest) >= most * distance(question.answer, without_mistake(key, question, own), question.expected):
         return []
     low, high, best = np.log(nearest) - APART, np.log(nearest) + APART, nearest
     for narrowed in range(NARROWED if beside is not None else MORE_NARROWED):
@@ -564,8 +541,8 @@ def _likelier(found: Sequence[Candidate]) -> list[Explanation]:
     return usual or [candidate.mistakes for candidate in found]
 
 
-def _without_mistake(key: Key, question: Question, own: Own | None) -> Array:
-    """What a step would be without the mistake that is looked for."""
+def without_mistake(key: Key, question: Question, own: Own | None) -> Array:
+    """What a step would be without a mistake: what follows from own values, if that has its shape, or what is right."""
     follows = key.value(question.step, own=own) if own else None
     return question.expected if follows is None or follows.shape != question.expected.shape else follows
 

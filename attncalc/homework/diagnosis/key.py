@@ -5,7 +5,6 @@ A question is what is asked of it: a step that is to be judged, with what its wr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -20,13 +19,13 @@ from attncalc.common.errors import DomainError, NotExact
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import Rounding, at_places, evaluate, is_given, plan, portion
+from attncalc.evaluate.values import at_places, evaluate, is_given, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest
 from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, is_meant, writes
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
-from attncalc.record.trace import Given
+from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, is_large
 from attncalc.solve.solver import solve
@@ -63,7 +62,7 @@ Whole = dict[Node, Array]
 
 def entries_of(node: Node) -> int:
     """The number of entries of a node's value; positions are a row of numbers at most, shown over and over."""
-    return 0 if node.op == "index" else math.prod(node.shape)
+    return 0 if node.op == "index" else prod(node.shape)
 
 
 def most_entries(node: Node) -> int:
@@ -80,10 +79,9 @@ def excerpt(
     node: Node,
     operands: Mapping[str, Array],
     chosen: Mapping[str, Array],
-    own: Own | None = None,
+    own: Own = NOTHING,
     whole: Whole | None = None,
     shared: Container[Node] = (),
-    after_step: Rounding | None = None,
     *,
     careful: bool = True,
 ) -> Array | None:
@@ -92,7 +90,7 @@ def excerpt(
     Whatever has not those axes, as a sum over everything has not, is a whole in the portion too. Such values are kept
     in `whole`, if they are `shared` by other nodes. Lost digits are looked for where it is `careful`.
     """
-    own, whole = own or {}, {} if whole is None else whole
+    whole = {} if whole is None else whole
     places = {axis: chosen[axis.name].tolist() for axis in node.axes if axis.name in chosen}
     sizes = {axis: len(at) for axis, at in places.items()}
 
@@ -107,7 +105,7 @@ def excerpt(
     if any(most_entries(made) > LARGE for made in inner) or most_entries(part.roots[0]) > BLOCK:
         return None
     new = [made for made, _ in part.taken.values() if made not in whole]
-    found = evaluate(new, operands, given=own, after_step=after_step, keep=lambda made: False, careful=careful)
+    found = evaluate(new, operands, given=own, keep=lambda made: False, careful=careful)
     whole |= {made: value for made, value in found.items() if made in shared}
     found = {made: found[made] if made in found else whole[made] for made, _ in part.taken.values()}
     inputs = {
@@ -115,10 +113,10 @@ def excerpt(
         for name, (made, cut) in part.taken.items()
     }
     root = part.roots[0]
-    return evaluate([root], inputs, after_step=after_step, keep=lambda made: False, careful=careful)[root]
+    return evaluate([root], inputs, keep=lambda made: False, careful=careful)[root]
 
 
-def in_blocks(node: Node, operands: Mapping[str, Array], own: Own | None = None) -> Iterator[tuple[slice, Array]]:
+def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> Iterator[tuple[slice, Array]]:
     """A large value, some rows at a time; nothing comes where it cannot be had so."""
     axis = rows(node)
     if axis is None:
@@ -145,7 +143,7 @@ class Key:
     """What a problem's steps should be, and the wrong solutions that are known of it."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = _in_floats(problem)
+        self.problem = problem._replace(inputs={name: _floats(name, given) for name, given in problem.inputs.items()})
         written = write(self.problem)
         if written.loop is None and is_large(written):
             from attncalc.solve import large  # a door: few problems are
@@ -176,7 +174,7 @@ class Key:
         """Refuse a problem in which something overflows that the result uses, in the words of whoever works it out."""
         few = [node.sources[0] for step, node in self.nodes.items() if self.is_small(step)]
         small = [node for step, node in self.nodes.items() if not self.is_small(step) and not self._is_large(node)]
-        if any(map(_overflows, self._numbers(few))) or (small and self._overflow_among(small)):
+        if any(map(_overflows, self.solutions.values(few).values())) or (small and self._overflow_among(small)):
             solve(self.problem)
 
     def _overflow_among(self, nodes: Sequence[Node]) -> bool:
@@ -184,17 +182,13 @@ class Key:
         found = []
 
         def look(value: Array) -> Array:
-            found.append(value.dtype.kind == "f" and _overflows(value))
+            found.append(_overflows(value))
             return value
 
         used = {source for node in walk(*nodes) for source in node.sources}
         last = [node for node in nodes if node not in used]
         evaluate(last, self.solutions.operands, after_step=look, keep=lambda node: False)
         return any(found)
-
-    def _numbers(self, expressions: Sequence[Node]) -> Iterator[Array]:
-        """The values of those that are real numbers."""
-        return (value for value in self.solutions.values(expressions).values() if value.dtype.kind == "f")
 
     # What is right, and what is wrong
 
@@ -215,6 +209,11 @@ class Key:
         others = [self.solutions.by(rule) for rule in self.known if rule.kind == "alternative"]
         return [usual, *(other for other in others if other is not None and self._leads_to_the_result(other))]
 
+    @property
+    def alternatives(self) -> list[Mistake]:
+        """The alternative rules by which solutions are right."""
+        return [rule for solution in self.right for rule in solution.rules]
+
     def _leads_to_the_result(self, solution: Solution) -> bool:
         if writes(solution.rules, [self.result]):
             return True
@@ -233,10 +232,9 @@ class Key:
         usual = [found for mistake in mistakes if (found := self.solutions.by(mistake)) is not None]
         if not self.is_small(self.result):
             return usual
-        alternatives = [rule for solution in self.right for rule in solution.rules]
         both = [
             (solution, found)
-            for rule in alternatives
+            for rule in self.alternatives
             for solution in usual
             if (found := self.solutions.by(rule, *solution.rules)) is not None
         ]
@@ -312,9 +310,9 @@ class Key:
     def worked_out_in(self, step: StepKey, stored: str, times: int, own: Own | None = None) -> Iterator[Array]:
         """A step, worked out in a narrow type so many times, each rounded by chance; from own values as they are."""
         for i in range(times):
-            yield self._worked_out_in(self.nodes[step].sources[0], stored, np.random.default_rng(i), own or {})
+            yield self._worked_out_in(self.nodes[step].sources[0], stored, np.random.default_rng(i), own)
 
-    def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator, own: Own) -> Array:
+    def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator, own: Own | None) -> Array:
         """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand.
 
         What is beyond the type stays as it is: a number that is lost is no noise.
@@ -323,7 +321,7 @@ class Key:
 
         operands = self.solutions.operands
         rounded = {name for name, x in operands.items() if x.dtype.kind == "f" and not np.array_equal(x, np.rint(x))}
-        own = self.solutions.usable(own, root) if own else own
+        own = self.solutions.usable(own, root)
         order = plan([root], given=own.keys(), keep=lambda node: False)
         moved: set[Node] = set()
         for node in order.order:
@@ -383,8 +381,7 @@ class Key:
         """What a step becomes by rounding on the way to it, to so many digits."""
         if node not in self._spelled:
             self._spelled[node] = Spelled(node, self._written_down)
-        own = self.solutions.usable(own, node) if own else None
-        if own:
+        if own := self.solutions.usable(own, node):
             return self._spelled[node].rounded(self.solutions.operands, kept, own)
         if (node, kept) not in self._rounded:
             self._rounded[node, kept] = self._spelled[node].rounded(self.solutions.operands, kept)
@@ -446,7 +443,7 @@ class Key:
 
     def _excerpt(self, node: Node, chosen: Mapping[str, Array], own: Own | None, whole: Whole) -> Array | None:
         """A node's value at some places of its axes; None where that takes a large value as a whole."""
-        own = self.solutions.usable(own, node) if own else None
+        own = self.solutions.usable(own, node)
         try:
             found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared, careful=False)
         except DomainError:
@@ -455,7 +452,7 @@ class Key:
 
     def in_blocks(self, node: Node, own: Own | None) -> Iterator[tuple[Any, Array]]:
         """A node's value, some rows at a time where it is not small; with where in the whole each stands."""
-        own = self.solutions.usable(own, node) if own else None
+        own = self.solutions.usable(own, node)
         if self._most_entries(node) > FEW and rows(node) is not None:
             yield from (
                 ((..., part, slice(None)), value) for part, value in in_blocks(node, self.solutions.operands, own)
@@ -541,7 +538,7 @@ class Question(NamedTuple):
 
 
 def _overflows(value: Array) -> bool:
-    return bool(np.isposinf(value).any() or np.isnan(value).any())
+    return value.dtype.kind == "f" and bool(np.isposinf(value).any() or np.isnan(value).any())
 
 
 def _written_by_mistakes(solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
@@ -560,12 +557,8 @@ def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool
     return off < MUCH_NEARER * far - LEFT_OVER
 
 
-def _in_floats(problem: Problem) -> Problem:
-    """The problem with exact operands as 64-bit numbers."""
-    return problem._replace(inputs={name: _floats(name, given) for name, given in problem.inputs.items()})
-
-
 def _floats(name: str, given: Given) -> Given:
+    """An operand of exact numbers as 64-bit ones."""
     if given.value.dtype != object or any(isinstance(entry, str) for entry in given.value.flat):
         return given
     try:

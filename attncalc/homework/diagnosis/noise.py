@@ -43,11 +43,8 @@ def coarsest(key: Key, answers: Mapping[StepKey, Answer]) -> str:
 
     A checkpoint in bfloat16 has such embeddings, whatever type a model works them out in.
     """
-    narrow = {step: answer for step, answer in answers.items() if answer.stored in NARROW}
-    right = {step: key.value(step) for step in narrow}
-    rounded = [
-        answer.stored for step, answer in narrow.items() if (x := right[step]) is None or not _comes_out(answer, x)
-    ]
+    narrow = ((answer, key.value(step)) for step, answer in answers.items() if answer.stored in NARROW)
+    rounded = (answer.stored for answer, right in narrow if right is None or not _comes_out(answer, right))
     return max(rounded, key=NOISE.__getitem__, default="")
 
 

@@ -38,7 +38,6 @@ WEIGHTS = {"easy": (0, 1), "medium": (-1, 1), "hard": (-1, 1)}
 SHARES = ("probabilities", "likelihood")
 """Operands between 0 and 1 that need not sum to 1."""
 SUM_OFF = 1e-6
-DRAWS = 8
 MOST_DECIMALS = 15
 WIDE = 9
 

@@ -149,15 +149,17 @@ class Solutions:
             self._values |= self._evaluated(new, {})
         return {node: self._values[node] for node in nodes}
 
-    def values_once(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
+    def values_once(self, nodes: Sequence[Node], own: Own | None) -> dict[Node, Array]:
         """The same, of nodes that nobody asks for again: none is kept."""
-        found: dict[Node, Array] = {}
-        for odd, alike in self._by_odd_shapes(nodes, own or {}).items():
-            found |= self._evaluated(alike, {step: value for step, value in (own or {}).items() if step not in odd})
+        own, found = own or {}, dict[Node, Array]()
+        for odd, alike in self._by_odd_shapes(nodes, own).items():
+            found |= self._evaluated(alike, {step: value for step, value in own.items() if step not in odd})
         return found
 
-    def usable(self, own: Own, node: Node) -> Own:
+    def usable(self, own: Own | None, node: Node) -> Own:
         """The own values that can be those of the steps behind a node: a mistake may have given them other shapes."""
+        if not own:
+            return {}
         [odd] = self._by_odd_shapes([node], own)
         return {step: value for step, value in own.items() if step not in odd} if odd else own
 

@@ -78,7 +78,7 @@ def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str, carried:
         if node.op == "step":
             new[node] = in_group(node, *sources)
         else:
-            new[node] = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
+            new[node] = node.over(sources)
     return new
 
 

@@ -23,6 +23,7 @@ from attncalc.homework.diagnosis.comparing import (
     is_as_lost,
     is_filled,
     is_lost,
+    is_near,
     is_right,
     largest,
     largest_error,
@@ -176,9 +177,7 @@ def unexplained(answer: Answer, expected: Array, *others: Array, possible: bool 
 
 def _begins(answer: Answer, value: Array) -> bool:
     """Whether all that is answered are first digits of a value, the last of them a unit off at most."""
-    with np.errstate(invalid="ignore"):
-        near = np.abs(answer.value - value) <= answer.unit * (1 + 1e-6)
-    return bool((near | ~answer.answered).all())
+    return bool((is_near(answer, value) | ~answer.answered).all())
 
 
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
@@ -388,11 +387,10 @@ def follows_as_written(key: Key, question: Question) -> Finding | None:
     """Whether a step is what follows from the writer's own earlier ones, as it is written."""
     if question.own_are_right or _are_one_number(question):
         return None
-    follows = key.value(question.step, own=question.own)
-    alike = follows is not None and follows.shape == question.answer.shape
-    if not alike or follows is None or says_nothing(follows, question.expected):
+    answer, follows = question.answer, key.value(question.step, own=question.own)
+    if follows is None or follows.shape != answer.shape or says_nothing(follows, question.expected):
         return None
-    return CARRIED if is_right(question.answer, follows) else None
+    return CARRIED if is_right(answer, follows) else None
 
 
 def _are_one_number(question: Question) -> bool:

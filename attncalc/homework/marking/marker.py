@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from attncalc.homework.diagnosis.explaining import (
     made_throughout,
     pairs_in_dump,
     possible,
+    without_mistake,
 )
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
@@ -158,17 +160,17 @@ MOST_SECONDS = 20.0
 def judged(
     key: Key,
     answers: Mapping[StepKey, Answer],
-    tolerance: Tolerance | None = None,
-    decimals: int | None = None,
-    asked: Asked = EVERYTHING,
+    tolerance: Tolerance | None,
+    decimals: int | None,
+    asked: Asked,
     *,
-    suppose: bool = False,
+    suppose: bool,
 ) -> dict[StepKey, Finding]:
     """The finding on each step of a sheet, in the order of the calculation; a mistake may be supposed."""
-    budget = Budget(MOST_SECONDS)
-    sheet = _Sheet(key, answers, tolerance, decimals, budget, asked)
+    begin = partial(_Sheet, key, answers, tolerance, decimals, Budget(MOST_SECONDS), asked)
+    sheet = begin()
     if doubtful := sheet.doubtful():
-        sheet = _Sheet(key, answers, tolerance, decimals, budget, asked, doubtful)
+        sheet = begin(doubtful)
     sheet.name_mistakes()
     if suppose:
         sheet.suppose_mistakes()
@@ -276,9 +278,7 @@ class _Sheet:
 
     def _following(self, question: Question) -> Array:
         """What follows from own values, which stands for later steps where nothing is answered."""
-        follows = self.key.value(question.step, own=question.own)
-        alike = follows is not None and follows.shape == question.expected.shape
-        return follows if alike and follows is not None else question.expected
+        return without_mistake(self.key, question, question.own)
 
     def _among_ranks(self, question: Question) -> Finding | None:
         """Whether an array is right but for what noise ranks otherwise, or follows from such a one."""
@@ -313,11 +313,10 @@ class _Sheet:
             with self.budget.spent():
                 return search(question)
         except TooLongError:
-            seconds = self.budget.seconds
             return (
                 otherwise
                 or follows_as_written(self.key, question)
-                or stopped(question.answer, question.expected, seconds)
+                or stopped(question.answer, question.expected, self.budget.seconds)
             )
 
     def _first_finding(self, question: Question) -> Finding:
@@ -437,15 +436,12 @@ class _Sheet:
         A gradient goes with the step that it is taken in: who has written that by one rule has no gradient by another.
         """
         subject = (step[0], self.key.nodes[step].args["of"] or step[1])
-        at = [word for rule in self._alternatives() if is_meant(subject, rule.at) for word in rule.at]
+        at = [word for rule in self.key.alternatives if is_meant(subject, rule.at) for word in rule.at]
         beside = [other for other in self.own if other not in own and is_meant(other, at)]
         for other in beside:
             if other not in self.behind:
                 self.behind[other] = self.key.alternatives_behind({other: self.own[other]})
         return [s for s in self.key.right if all(s.rules in self.behind[other] for other in beside)]
-
-    def _alternatives(self) -> list[Mistake]:
-        return [rule for solution in self.key.right for rule in solution.rules]
 
     def doubtful(self) -> set[StepKey]:
         """The steps that are right by an alternative alone, which nothing before them or after them has used.

@@ -79,13 +79,13 @@ def grade(
 
 def _by(executor: Executor, call: str, task: str, batches: Iterator[list[Submission]]) -> Iterator[Graded]:
     """What an executor's workers make of batches, of which so many wait there at a time."""
-    texts = map(to_json, batches)
-    waiting = deque((executor.submit(marked, call, task, text), text) for text in islice(texts, MOST_WAITING))
+    sent = ((executor.submit(marked, call, task, text), text) for text in map(to_json, batches))
+    waiting = deque(islice(sent, MOST_WAITING))
     try:
         while waiting:
             future, text = waiting.popleft()
             yield from from_json(list[Graded], _done(future, partial(executor.submit, marked, call, task, text)))
-            waiting.extend((executor.submit(marked, call, task, text), text) for text in islice(texts, 1))
+            waiting.extend(islice(sent, 1))
     finally:
         for future, _ in waiting:
             future.cancel()
