@@ -157,15 +157,10 @@ def policy(marking: Marking) -> Policy:
         from attncalc.homework.marking.policies import read_policy  # a door: few calls have a policy
 
         base = read_policy(marking.policy)
-    return replace(
-        base,
-        marks=base.marks if marking.marks is None else marking.marks,
-        cells=base.cells if marking.cells is None else marking.cells,
-        follow=base.follow if marking.follow is None else marking.follow,
-        points={**base.points, **_points(marking)},
-        rtol=base.rtol if marking.rtol is None else from_zero("rtol", marking.rtol),
-        atol=base.atol if marking.atol is None else from_zero("atol", marking.atol),
-    )
+    said = {name: word for name, word in marking._asdict().items() if word is not None}
+    own: dict[str, Any] = {name: said[name] for name in ("marks", "cells", "follow") if name in said}
+    own |= {name: from_zero(name, said[name]) for name in ("rtol", "atol") if name in said}
+    return replace(base, points={**base.points, **_points(marking)}, **own)
 
 
 def _points(marking: Marking) -> dict[str, float]:

@@ -102,7 +102,7 @@ def described() -> dict[str, dict[str, str]]:
 
 def find_sample(name: str) -> Path:
     """The sample called `name`, whose suffix may be left out where that is clear."""
-    known = [name for entries in described().values() for name in entries]
+    known = _samples()
     found = [each for each in known if each == name] or [each for each in known if Path(each).stem == name]
     if len(found) == 1:
         return samples_folder() / found[0]

@@ -11,15 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from attncalc.api.quizzes import any_seed
-from attncalc.calculations import TABLE, families, load
+from attncalc.calculations import families, load
 from attncalc.cli import output as out
 from attncalc.cli.checking import from_zero
 from attncalc.cli.lists import listed_page
 from attncalc.cli.printing import DECIMALS
-from attncalc.cli.quizzes import Drawing, may_be_document, own_but, sizes_of, wanted_by
+from attncalc.cli.quizzes import Drawing, are_a_document, own_but, refuse_drawing, sizes_of, wanted_by
 from attncalc.cli.reference import named
 from attncalc.cli.settings import Colour, hinting, names, one_of, option, switch, whole_to
-from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
+from attncalc.common.errors import InputError, OptionError, reason
 from attncalc.common.numerals import QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
@@ -202,8 +202,7 @@ def _session(
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
     seed, sizes, level = drawing.seed, sizes_of(drawing.size), drawing.level
-    own = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
-    held = _held(words[0], drawing) if own else None
+    held = _held(words[0], drawing) if are_a_document(words) else None
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
     own_sizes = write_graph(held.problem).bound.sizes if held else sizes  # for other numbers like its own
     kept = _kept(path)
@@ -263,10 +262,7 @@ def _held(word: str, drawing: Drawing) -> Document:
     held = load_document(word, read)
     for note in read.notes:
         out.say("note", note)
-    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name != "seed"]
-    if surplus:
-        mend = "name a calculation, and its numbers are drawn"
-        raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    refuse_drawing(word, drawing, "seed")
     return held
 
 

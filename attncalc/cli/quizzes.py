@@ -194,7 +194,8 @@ def quiz(
     if key is not None:
         _make_key(key, output, calculation or (), sorted(said))
         return
-    if visibility is not None and GRADESCOPE not in names(export):
+    exports = [choice("--export", word, EXPORTS) for word in names(export)]
+    if visibility is not None and GRADESCOPE not in exports:
         raise OptionError("--visibility is of Gradescope's autograder", hint="--export gradescope makes one")
     wording = asking.wording(printed.printing)
     if classroom.replace is not None:
@@ -215,15 +216,13 @@ def quiz(
             made = of_bank(classroom.bank, students or [], classroom.pick, _seed(drawing), drawing.level)
         for note in made.notes:
             out.say("note", note)
-        exports = [choice("--export", word, EXPORTS) for word in names(export)]
         _hand_out(folder, made, _formats(format), exports, wording, visibility)
         return
     words = calculation or []
-    whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
+    whole = are_a_document(words)
     name = "" if whole else named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz {} -o quiz")
     folder = _folder(output)
     formats = _formats(format)
-    exports = [choice("--export", word, EXPORTS) for word in names(export)]
     sizes, seed = sizes_of(drawing.size), _seed(drawing)
     if whole:
         made = _of_document(words[0], drawing, seed, asking, students, said)
@@ -261,10 +260,21 @@ def _folder(output: str | None) -> Path:
     return folder
 
 
-def may_be_document(word: str) -> bool:
-    """Whether a word names a file or a folder, there or not, rather than a calculation."""
+def are_a_document(words: Sequence[str]) -> bool:
+    """Whether the one word names a file or a folder, there or not, rather than a calculation."""
+    if len(words) != 1 or words[0].replace("_", "-") in TABLE:
+        return False
+    [word] = words
     known = is_file(word) or is_folder(word) or Path(word).suffix.lower() in FORMATS
     return known or word.startswith("@") or word == "-"
+
+
+def refuse_drawing(word: str, drawing: Drawing, *but: str) -> None:
+    """Refuse what would draw numbers for a problem that has its own."""
+    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name not in but]
+    if surplus:
+        mend = "name a calculation, and its numbers are drawn"
+        raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
 
 
 def _of_document(
@@ -272,11 +282,7 @@ def _of_document(
 ) -> Handouts:
     """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
     read = Reading()
-    theirs = ("seed", "level") if students is not None else ()
-    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name not in theirs]
-    if surplus:
-        mend = "name a calculation, and its numbers are drawn"
-        raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    refuse_drawing(word, drawing, *(("seed", "level") if students is not None else ()))
     contents = document_file(word, read)
     if is_keys(contents) and (surplus := [flag(name) for name in ("ask", "show_steps", "roster") if name in said]):
         raise OptionError(f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them")

@@ -325,38 +325,25 @@ def _operands(
     parameter: inspect.Parameter, name: str, declared: str | Declared | Mapping[str, Declared], hints: dict[str, Any]
 ) -> tuple[Operand, ...]:
     """The operand that a parameter is, or those that it holds by their names."""
-    if not isinstance(declared, Mapping):
-        return (_operand(parameter, name, declared, hints),)
-    return tuple(
-        Operand(
-            name=inner,
-            symbol=each.symbol,
-            shapes=each.shapes,
-            required=each.required,
-            positional=False,
-            kind=each.kind,
-            broadcasts=each.broadcasts,
-            help=each.help,
-            when=each.when,
-        )
-        for inner, each in declared.items()
-    )
-
-
-def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, hints: dict[str, Any]) -> Operand:
-    if isinstance(declared, str):
-        declared = Declared(declared)
+    if isinstance(declared, Mapping):
+        return tuple(_operand(inner, each) for inner, each in declared.items())
+    own = declared if isinstance(declared, Declared) else Declared(declared)
     hint, text = _bare(hints[parameter.name])
+    required = parameter.default is inspect.Parameter.empty
+    words = tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None)
+    found = _operand(name, own._replace(symbol=parameter.name, help=text, required=required))
+    return (found._replace(positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY, words=words),)
+
+
+def _operand(name: str, declared: Declared) -> Operand:
     return Operand(
         name=name,
-        symbol=parameter.name,
+        symbol=declared.symbol,
         shapes=declared.shapes,
-        required=parameter.default is inspect.Parameter.empty,
-        positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY,
+        required=declared.required,
         kind=declared.kind,
         broadcasts=declared.broadcasts,
-        help=text,
-        words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
+        help=declared.help,
         of=declared.of,
         named=declared.named,
         replaces=declared.replaces,

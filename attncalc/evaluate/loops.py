@@ -57,10 +57,6 @@ class End(NamedTuple):
     failed: bool = False
 
 
-def _never(values: Values) -> End | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Loop:
     """What a calculation returns whose turns depend on values."""
@@ -71,7 +67,7 @@ class Loop:
     carry: Mapping[str, Node]  # input → the node whose value it gets at the next turn
     turns: int
     results: tuple[Node, ...]  # the steps whose last values are the outputs, the result first
-    stop: Callable[[Values], End | None] = _never  # asked after every turn
+    stop: Callable[[Values], End | None] | None = None  # asked after every turn
     first: int = 1  # the number of the first turn
     rows: tuple[Node, ...] = ()  # the steps that make up a table with a row for each turn
     loss: Node | None = None  # what a backward pass starts from, in the first turn; nothing has a gradient without it
@@ -138,8 +134,7 @@ def run(
                     hint="without --all the first and the last are shown",
                 )
             state = start | {name: turn.values[node] for name, node in loop.carry.items()}
-            end = loop.stop(turn.values)
-            if end:
+            if loop.stop and (end := loop.stop(turn.values)):
                 break
             system.tell(loop.turn, done + 1, loop.turns)
     made = [*first, *latest]

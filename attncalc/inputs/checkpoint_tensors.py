@@ -254,22 +254,18 @@ def _parts(
     assert isinstance(contents, ArrayFile)
     size = contents.described(name)[0][axis]
     repeated = heads if told.way == EACH_HEAD else 1
+    fact = f"{contents.source}: {quoted(name)} has {size} places in axis {axis}"
     if told.sizes and size != repeated * sum(shares):
         per_head = f"{amount(heads, 'head')} of " if told.way else ""
-        fact = f"{contents.source}: {quoted(name)} has {size} places in axis {axis}"
         raise InputError(f"{fact}, and {CONFIG} says {per_head}{' + '.join(map(str, shares))}")
     if size % sum(shares):
-        fact = f"{contents.source}: {quoted(name)} has {size} places in axis {axis}"
         raise InputError(f"{fact}, which {both(map(str, shares))} parts do not share")
     begin = 0
     for path, share in zip(names, shares, strict=True):
         end = begin + size // repeated // sum(shares) * share
+        place: Heads | Part = Part(f"[{':, ' * axis}{begin}:{end}]", (*[slice(None)] * axis, slice(begin, end)))
         if told.way:
-            cut = Heads(f"[{begin}:{end} of each head]", axis, heads, sum(shares), slice(begin, end))
-            yield path, Found(contents, name, (cut, *turned), told=True)
-            begin = end
-            continue
-        place = Part(f"[{':, ' * axis}{begin}:{end}]", (*[slice(None)] * axis, slice(begin, end)))
+            place = Heads(f"[{begin}:{end} of each head]", axis, heads, sum(shares), slice(begin, end))
         yield path, Found(contents, name, (place, *turned), told=True)
         begin = end
 

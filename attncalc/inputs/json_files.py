@@ -216,17 +216,14 @@ class JsonFile(Contents):
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The array of that name or path, or the one that is meant for the operand."""
-        if not isinstance(self.tree, dict):
-            given = self._built(Entry("", self.tree, self.labels), operand)
-            return labelled_row(given, name) if name else given
-        if name:
-            return self._built(self.entry(name), operand)
-        if calculation_of(self) is not None:
-            return self._built(self._result(), operand)
-        own = matching(operand.name, self.names, self.source)
-        if own is not None:
-            return self._built(self.entry(own), operand)
-        return self._built(Entry("", self.tree, self.labels), operand)
+        if isinstance(self.tree, dict):
+            if calculation_of(self) is not None and not name:
+                return self._built(self._result(), operand)
+            own = name or matching(operand.name, self.names, self.source)
+            if own is not None:
+                return self._built(self.entry(own), operand)
+        given = self._built(Entry("", self.tree, self.labels), operand)
+        return labelled_row(given, name) if name else given
 
     def _built(self, entry: Entry, operand: Operand) -> Given:
         """The operand that an entry is."""
@@ -339,6 +336,14 @@ def _plain(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: _plain(value) for key, value in tree.items()}
     return [_plain(value) for value in tree] if isinstance(tree, list) else tree
+
+
+def shape_in(tree: Any) -> tuple[tuple[int, ...], Any]:
+    """The shape of nested lists, by the first of each, and their first entry."""
+    shape: tuple[int, ...] = ()
+    while isinstance(tree, list) and tree:
+        shape, tree = (*shape, len(tree)), tree[0]
+    return shape, tree
 
 
 def _may_be_array(value: Any) -> bool:

@@ -14,7 +14,7 @@ from attncalc.common.system import NamedTuple, is_file, is_folder, loaded, sampl
 from attncalc.declare.operands import UPSTREAM
 from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all, tell_surplus
 from attncalc.inputs.given import spoken
-from attncalc.inputs.json_files import plain
+from attncalc.inputs.json_files import plain, shape_in
 from attncalc.inputs.reading import Contents, Reading, calculation_of
 from attncalc.inputs.resolve import TABLE, Found, find, near_files
 from attncalc.record.trace import NOTHING, Given
@@ -105,11 +105,7 @@ def _of_letters(files: Mapping[str, Found]) -> dict[str, tuple[int, ...]]:
     """The shapes of operands that hold letters, which no number begins like: `[["x_00", "x_01"]]`."""
     found = {}
     for name, file in files.items():
-        held = file.contents.members.get(file.name) if file.name else None
-        shape: tuple[int, ...] = ()
-        first = held
-        while isinstance(first, list) and first:
-            shape, first = (*shape, len(first)), first[0]
+        shape, first = shape_in(file.contents.members.get(file.name) if file.name else None)
         if isinstance(first, str) and not is_number(first):
             found[name] = shape
     return found

@@ -29,7 +29,7 @@ from attncalc.inputs.given import (
     read_literal,
     read_tokens,
 )
-from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines, plain
+from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines, plain, shape_in
 from attncalc.inputs.reading import (
     STDIN,
     TORCH_HINT,
@@ -454,6 +454,11 @@ def read_operands(
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}, spoken
 
 
+def _labels(tables: Tables) -> list[str]:
+    """The words that are rows of tables."""
+    return [label for table in tables.values() for label in table.labels.get(0, ())]
+
+
 def _same_rows(table: Given, other: Given) -> bool:
     """Whether two tables are one that was given twice, so that a label of theirs has one meaning."""
     return alike((table.labels.get(0), table.value), (other.labels.get(0), other.value))
@@ -536,7 +541,7 @@ def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables)
     for table in tables.values():
         if word in table.labels.get(0, ()):
             return _shaped(labelled_row(table, word), operand, reading, table=False)
-    known = [label for table in tables.values() for label in table.labels.get(0, ())]
+    known = _labels(tables)
     what = "neither a number nor a row label" if known else "not a number"
     raise InputError(f"{contents.source}: {found.name} is {quoted(word)}, {what}", hint=near(word, known))
 
@@ -544,10 +549,7 @@ def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables)
 def _in_letters(found: Found, operand: Operand) -> Given | None:
     """An operand that was saved without numbers, under --symbolic: `[["q_00", "q_01"]]`."""
     held = found.contents.members.get(found.name or "")
-    shape: list[int] = []
-    first = held
-    while isinstance(first, list) and first:
-        shape, first = [*shape, len(first)], first[0]
+    shape, first = shape_in(held)
     if not (shape and isinstance(first, str) and first.startswith(f"{operand.name}_0")):
         return None
     from attncalc.evaluate.exact import letters  # a door: SymPy, which few operands need
@@ -589,7 +591,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     file, _, place = word.partition("[")
     if is_file(file):
         return InputError(f"there is no file {shown(word)}", hint=f"did you mean {shown(f'{file}#[{place}')}?")
-    labels = [label for table in tables.values() for label in table.labels.get(0, ())]
+    labels = _labels(tables)
     kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
     files = _files_beside(base)
     hint = near(Path(word).stem, [*files, *labels], said=files)

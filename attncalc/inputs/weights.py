@@ -16,6 +16,7 @@ from attncalc.common.errors import InputError, amount, both, listed, quoted, sha
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.inputs.indexing import Part
+from attncalc.inputs.json_files import shape_in
 from attncalc.inputs.reading import Contents, Reading, matching, part_of
 from attncalc.inputs.resolve import Found
 from attncalc.inputs.stored_arrays import ArrayFile
@@ -161,11 +162,7 @@ def _shape(contents: Contents, name: str) -> tuple[int, ...]:
     """The shape of an array, of which nothing else is looked at."""
     if isinstance(contents, ArrayFile):
         return contents.described(name)[0]
-    value, shape = contents.members.get(name), []
-    while isinstance(value, list) and value:
-        shape.append(len(value))
-        value = value[0]
-    return tuple(shape)
+    return shape_in(contents.members.get(name))[0]
 
 
 def _by_module(

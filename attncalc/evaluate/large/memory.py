@@ -6,11 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 
 from attncalc.common.errors import TooLarge
-
-NOTHING: Mapping[str, int] = MappingProxyType({})
+from attncalc.record.trace import NOTHING
 
 UNLIMITED = 2**60
 """What a container's limit says where there is none."""

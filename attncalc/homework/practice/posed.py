@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,10 @@ class Task:
     def name(self) -> str:
         """By which the step is asked for."""
         return self.step.key
+
+    def entry(self, at: Iterable[Any]) -> str:
+        """How an entry is called: `weights[1,0]`."""
+        return f"{self.name}[{','.join(map(str, at))}]"
 
     @property
     def state(self) -> str:
@@ -136,9 +141,10 @@ class Posed:
         if not said.answered.all() and task.in_parts and finding.verdict in (MISSING, FOLLOWS):
             task.part = said
             return finding
-        if finding.verdict in SOUND or finding.verdict == FOLLOWS or task.part is None:
+        is_done = finding.verdict in (*SOUND, FOLLOWS)
+        if is_done or task.part is None:
             task.answer, task.finding, task.share = said, finding, own.share
-        if finding.verdict in SOUND or finding.verdict == FOLLOWS:
+        if is_done:
             task.part = None
         else:
             written = " ".join(map(str, said.text.ravel()))
@@ -178,8 +184,7 @@ class Posed:
 
     def place(self, task: Task) -> str:
         """Which entry of a large step is next: `weights[1,0]`."""
-        at = np.unravel_index(task.first_blank, task.step.shape)
-        return f"{task.name}[{','.join(map(str, at))}]"
+        return task.entry(np.unravel_index(task.first_blank, task.step.shape))
 
     # Hints: the principle; the rule with its sizes; another entry worked out; this step itself
 
@@ -216,8 +221,7 @@ class Posed:
         asked = np.unravel_index(task.first_blank, step.shape) if not wrong else wrong[0]
         places = (at for at in np.ndindex(*step.shape) if at != tuple(map(int, asked)))
         for at in islice(places, MOST_TRIED):
-            word = f"{task.name}[{','.join(map(str, at))}]"
-            found = tuple(line for _, line in cells(self.trace, View(cells=(word,))) if line.arithmetic)
+            found = tuple(line for _, line in cells(self.trace, View(cells=(task.entry(at),))) if line.arithmetic)
             if found:
                 return found
         return ()

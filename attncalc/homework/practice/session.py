@@ -114,14 +114,7 @@ class Session:
         if self.number > self.first:
             return [told, *asks]
         advice = Paragraph(f"{TOLD} Write {DECIMALS} decimals where a number does not come out sooner.", "onward")
-        return [
-            Heading(posed.trace.calculation),
-            Paragraph(about(posed.trace)),
-            told,
-            advice,
-            *self.example,
-            *self._asks(),
-        ]
+        return [Heading(posed.trace.calculation), Paragraph(about(posed.trace)), told, advice, *asks]
 
     def again(self) -> list[Block]:
         """The problem and the task at hand, for whoever comes back."""
@@ -150,7 +143,7 @@ class Session:
         if word in WORDS:
             say: Callable[[], list[Block]] = getattr(self, f"_{word}")
             return say()
-        return self._answered(line.strip()) if word else []
+        return self._answered(self.said) if word else []
 
     def _asks(self) -> list[Block]:
         """The question for the task at hand."""
@@ -270,7 +263,7 @@ class Session:
         if finding.verdict in (MISSING, FOLLOWS):
             said = "Right so far." if finding.verdict == MISSING else "So far it follows from your own values."
             return [Paragraph(f"{said} {self.posed.place(task)} is next.", "sound")]
-        cells = [f"{task.name}[{','.join(map(str, at))}]" for at in finding.wrong.cells if at]
+        cells = [task.entry(at) for at in finding.wrong.cells if at]
         some = cells and finding.wrong.number < prod(task.step.shape)
         where = f"Look at {listed(cells, MOST_CELLS)}." if some else ""
         said = " ".join(filter(None, ["Not right yet.", where, *self._behind(finding)]))

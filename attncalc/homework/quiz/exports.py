@@ -11,8 +11,9 @@ from html import escape
 from math import isfinite, lcm
 from typing import Any
 
+import numpy as np
+
 from attncalc.common.errors import visible
-from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake
 from attncalc.homework.diagnosis.key import Key
@@ -79,26 +80,13 @@ def gaps(key: Key, exercises: Sequence[Exercise]) -> dict[Where, Gap]:
         right = [value for each in key.right if (value := key.value(step, each)) is not None]
         wrong = [(each.mistakes[0], value) for each in key.wrong if (value := key.value(step, each)) is not None]
         weight = common // counts[exercise.step.key] if common <= MOST_WEIGHT and counts[exercise.step.key] else 1
-        for at, asked in _entries(exercise.boxes):
+        for at, asked in np.ndenumerate(exercise.boxes):
             values = _different(float(value[at]) for value in right if value.shape == exercise.step.shape)
             if asked == 0 and all(map(isfinite, values)):
                 others = [(rule, float(value[at])) for rule, value in wrong if value.shape == exercise.step.shape]
                 name = f"gap{len(found) + 1}"
                 found[exercise.step.key, at] = Gap(name, values, weight, tuple(_told_apart(values, others)))
     return found
-
-
-def _entries(boxes: Array) -> Iterator[tuple[Place, float]]:
-    yield from zip(_places(boxes.shape), boxes.ravel().tolist(), strict=True)
-
-
-def _places(shape: Sequence[int]) -> Iterator[Place]:
-    """The places of a value, row by row."""
-    if not shape:
-        yield ()
-        return
-    for first in range(shape[0]):
-        yield from ((first, *rest) for rest in _places(shape[1:]))
 
 
 def _different(values: Iterator[float]) -> tuple[float, ...]:

@@ -20,7 +20,7 @@ from attncalc.common.errors import InputError, both, quoted, visible
 from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
-from attncalc.inputs.given import Place, brackets, flatten, nested, spoken
+from attncalc.inputs.given import Place, brackets, flatten, index_of, nested, spoken
 from attncalc.inputs.json_files import plain
 from attncalc.record.numbers import shortest
 
@@ -266,8 +266,7 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
             if text[i] is not None:
                 value[i], decimals[i], figures[i] = read(text[i])
         except InputError as error:
-            at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
-            fault = error.within(place(at))
+            fault = error.within(place(index_of(i, shape)))
             is_complex = text[i] is not None and split(text[i]) is not None
             if text[i] is None or not (is_complex or _WORD.fullmatch(text[i])):
                 raise fault from None

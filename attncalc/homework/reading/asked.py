@@ -11,10 +11,9 @@ import numpy as np
 from attncalc.common.errors import InputError, both, quoted
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import StepKey
-from attncalc.homework.reading.sheets import Asked, StepNames, spelled
+from attncalc.homework.reading.sheets import PLACED, Asked, StepNames, spelled
 
 _PARTED = re.compile(r",(?![^\[]*\])")
-_ENTRY = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 KEYS = ("ask", "shown")
 
 
@@ -41,7 +40,7 @@ def asked(ask: Sequence[str], shown: Sequence[str], names: StepNames) -> Asked:
     """What words ask for, and tell, of the steps that there are."""
     steps: dict[StepKey, Array | None] = {}
     for word in ask:
-        entry = _ENTRY.fullmatch(word)
+        entry = PLACED.fullmatch(word)
         step = names.find(entry[1] if entry else word)
         if entry is None:
             steps[step] = None

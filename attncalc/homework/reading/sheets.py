@@ -190,7 +190,7 @@ EVERYTHING = Asked()
 
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say; where a list stands under such a word, it may be meant as a step."""
-_PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
+PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
 _UNNAMED = re.compile(r"arr_[0-9]+", re.ASCII)
 """What numpy.savez calls arrays that are given without names."""
@@ -276,21 +276,20 @@ def from_tree(tree: Any, source: str) -> Sheet:
 
 def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
     _refuse_ours(tree, source)
+    others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
     if "steps" in tree:
         steps = _listed(tree["steps"], source)
-        others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
         if isinstance(tree["steps"], list):
             others += [name for step in tree["steps"] for name in NO_EFFECT if name in step]
     elif "calculation" in tree or "result" in tree:
         _refuse_problem(tree, source)
         steps = {"": tree.get("result")}
-        others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
     else:
         others = [name for name, value in tree.items() if name in NO_EFFECT and not isinstance(value, list)]
         steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
     refuse_many(len(steps), source)
     single = _single_entries(steps, source)
-    whole = {name: _answer(value, name, source) for name, value in steps.items() if not _PLACED.fullmatch(name)}
+    whole = {name: _answer(value, name, source) for name, value in steps.items() if not PLACED.fullmatch(name)}
     return Sheet(
         whole | single,
         student=student,
@@ -305,7 +304,7 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> dict[str, Answer]:
     """The answers of which single entries are given: `"weights[1,0]": 0.37`."""
     places: dict[str, dict[tuple[int, ...], Any]] = {}
     for name, value in steps.items():
-        if found := _PLACED.fullmatch(name):
+        if found := PLACED.fullmatch(name):
             places.setdefault(found[1], {})[tuple(map(int, re.findall(r"[0-9]+", found[2])))] = value
     answered = {}
     for step, entries in places.items():

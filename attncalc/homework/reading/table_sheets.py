@@ -177,11 +177,9 @@ def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
     rows, delimiter = parted(joined(respelled(text)), source, reading)
     for row in rows:
         check_length(row, rows[0], source)
-    if reading.decimal == ",":
-        return [with_points(row, source) for row in rows]
-    if any(has_point(cell) for row in rows for cell in row.cells) or not has_commas(rows, delimiter):
-        return rows
-    return [with_points(row, source) for row in rows]
+    pointed = any(has_point(cell) for row in rows for cell in row.cells)
+    commas = reading.decimal == "," or (not pointed and has_commas(rows, delimiter))
+    return [with_points(row, source) for row in rows] if commas else rows
 
 
 def has_commas(rows: Iterable[Row], delimiter: str) -> bool:
