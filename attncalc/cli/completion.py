@@ -16,7 +16,7 @@ from typer.completion import get_completion_inspect_parameters, install_callback
 from attncalc.cli.command import PROGRAM
 from attncalc.cli.output import write
 from attncalc.cli.solving import by_name
-from attncalc.common.errors import AttncalcError, OptionError, either, quoted
+from attncalc.common.errors import AttncalcError, OptionError, either, place_text, quoted
 from attncalc.inputs.problem_files import load_document, sample_problem
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Trace
@@ -61,7 +61,7 @@ def cells(ctx: Any, incomplete: str) -> list[str]:
     name, bracket, _ = incomplete.rpartition("[")
     known = {name: shapes.get(name, ())} if bracket else shapes
     most = MOST_CELLS if bracket else 1
-    found = [f"{key}[{','.join(map(str, at))}]" for key in known for at in islice(np.ndindex(known[key]), most) if at]
+    found = [key + place_text(at) for key in known for at in islice(np.ndindex(known[key]), most) if at]
     return [word for word in ("all", *found) if word.startswith(incomplete)]
 
 

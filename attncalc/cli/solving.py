@@ -12,7 +12,7 @@ from attncalc.cli import output
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
 from attncalc.cli.settings import chosen as settled
-from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, both, flag
+from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, are, both, flag
 from attncalc.common.system import NamedTuple, TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
@@ -106,8 +106,7 @@ def _as_saved(arithmetic: Arithmetic, held: "Document", document: str, read: Rea
     clash = {"round", "dtype"} if given.keys() & {"exact", "symbolic"} else {"exact"} if given else set()
     passed = [name for name, value in saved.items() if name in clash or given.get(name, value) != value]
     if passed:
-        verb = "is" if len(passed) == 1 else "are"
-        read.tell(f"{both(passed)} of {document} {verb} overruled by {both(map(flag, given))}")
+        read.tell(f"{both(passed)} of {document} {are(passed)} overruled by {both(map(flag, given))}")
     return Arithmetic(**{name: value for name, value in saved.items() if name not in passed} | given)
 
 

@@ -16,8 +16,8 @@ The inner layer raises the fact; the outer one adds the file, the operand or the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import Any, Self
 
 
 class AttncalcError(ValueError):
@@ -243,6 +243,11 @@ def amount(number: int | str, noun: str, plural: str = "") -> str:
     return f"{said} {noun if said == '1' else plural or noun + 's'}"
 
 
+def are(things: Sized) -> str:
+    """`is` of one thing, `are` of several."""
+    return "is" if len(things) == 1 else "are"
+
+
 def flag(name: str) -> str:
     """How an option is spelled on the command line: `causal_align` → `--causal-align`."""
     return "--" + name.replace("_", "-")
@@ -251,6 +256,12 @@ def flag(name: str) -> str:
 def shape_text(shape: Iterable[int]) -> str:
     """`2 × 3`; a shape without axes is `a single number`."""
     return " × ".join(map(str, shape)) or "a single number"
+
+
+def place_text(at: Iterable[Any]) -> str:
+    """`[1,0]`, counted from 0; "" of a single number, which has no place."""
+    place = ",".join(map(str, at))
+    return place and f"[{place}]"
 
 
 def reason(error: OSError) -> str:

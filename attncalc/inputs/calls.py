@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.common.errors import InputError, OptionError, amount, both, flag, near, quoted, visible
+from attncalc.common.errors import InputError, OptionError, amount, are, both, flag, near, quoted, visible
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
@@ -79,8 +79,7 @@ class Call:
                 if settled[name] != value:
                     givers.setdefault(flag(name) if name in options else "another file", []).append(name)
             for giver, passed in givers.items():
-                verb = "is" if len(passed) == 1 else "are"
-                self.reading.tell(f"{both(passed)} of {source} {verb} overruled by {giver}")
+                self.reading.tell(f"{both(passed)} of {source} {are(passed)} overruled by {giver}")
 
     def hands_over(self, operand: Operand) -> None:
         """Forget the word of an operand, whose file is one of several operands and may supply this one too."""
@@ -406,8 +405,7 @@ def _tell_passed_over(
     if unread:
         mend = near(unread[0], free)
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
-        verb = "is" if len(unread) == 1 else "are"
-        reading.tell(f"{contents.source}: {names} {verb} passed over: {why}{'; ' + mend if mend else ''}")
+        reading.tell(f"{contents.source}: {names} {are(unread)} passed over: {why}{'; ' + mend if mend else ''}")
 
 
 def _option_names(call: Call) -> set[str]:
@@ -421,7 +419,7 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
     if not places and by_name:
         return InputError(
-            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, but {given} by position",
+            f"{both(by_name)} {are(by_name)} given by name, but {given} by position",
             hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
         )
     if not places and (said := call.calculation.taking(positional)):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, amount, both, listed, quoted, visible
+from attncalc.common.errors import InputError, amount, are, both, listed, quoted, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.inputs.checkpoint_configs import CONFIG, STACKS, of_every, whole
@@ -105,8 +105,7 @@ def stored_operands(
     surplus = [n for n in left if not any(fnmatch(n.removeprefix(table["prefix"]), pattern) for pattern in ignored)]
     if surplus:
         said = listed([quoted(name) for name in surplus], 6)
-        verb = "is" if len(surplus) == 1 else "are"
-        fact = f"{contents.source}: {said} {verb} in no place of {config['model_type']}"
+        fact = f"{contents.source}: {said} {are(surplus)} in no place of {config['model_type']}"
         raise InputError(fact, hint=OTHERS)
     needed += HEAD if tied is False and any(told.paths == HEAD for told in own.values()) else ()
     absent = [name for name in needed if name not in found]
@@ -114,9 +113,8 @@ def stored_operands(
         names = [next(n for n, told in own.items() if path in told.paths) for path in absent]
         front = table["prefix"] if any(name.startswith(table["prefix"]) for name in contents.names) else ""
         said = listed([quoted(front * (name != "lm_head.weight") + name) for name in dict.fromkeys(names)], 6)
-        are = "is" if len(names) == 1 else "are"
         hint = f"{CONFIG} asks for {amount(sum(stacks.values()), 'layer')}"
-        raise InputError(f"{contents.source}: {said} {are} missing", hint=hint)
+        raise InputError(f"{contents.source}: {said} {are(names)} missing", hint=hint)
     return found
 
 
@@ -182,8 +180,7 @@ def check_sizes(found: Mapping[str, Found], options: Mapping[str, Any], config: 
         said = f"{file.contents.source}: {source} is {' × '.join(map(str, stored)) or 'a single number'}"
         shape = shape_of_part(stored, file)
         if len(shape) != len(axes):
-            verb = "is" if len(axes) == 1 else "are"
-            raise InputError(f"{said}, where {amount(len(axes), 'axis', 'axes')} {verb} asked for", hint=OTHERS)
+            raise InputError(f"{said}, where {amount(len(axes), 'axis', 'axes')} {are(axes)} asked for", hint=OTHERS)
         for axis, size in zip(axes, shape, strict=True):
             known, who = sizes.setdefault(stack + axis if axis[0] == "." else axis, (size, source))
             if size != known:

@@ -126,7 +126,7 @@ def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | 
     """
     mark = delimiter_of(text, reading)
     try:
-        at, head = 0, list(islice(_rows(text[:KEPT_DIGITS], mark, source), 2))
+        at, head = 0, list(islice(rows_in(text[:KEPT_DIGITS], mark, source), 2))
         row_labels, header = _labels(head, kind, reading, source)
         start, width = head[header].line - 1, len(head[0].cells)
     except (InputError, IndexError):
@@ -216,7 +216,7 @@ def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
     A row without any text that is longer or shorter than the others is a blank line.
     """
     delimiter = delimiter_of(text, reading)
-    rows = list(_rows(text, delimiter, source))
+    rows = list(rows_in(text, delimiter, source))
     width = next((len(row.cells) for row in rows if any(row.cells)), 0)
     return [row for row in rows if any(row.cells) or not width or len(row.cells) == width], delimiter
 
@@ -238,7 +238,7 @@ def first_line(text: str) -> str:
     return (_QUOTED.sub("", text.lstrip()).splitlines() or [""])[0] if line.count('"') % 2 else line
 
 
-def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
+def rows_in(text: str, delimiter: str, source: str) -> Iterator[Row]:
     """The rows that are not blank, their cells without the blanks around them."""
     rest = text.lstrip("\n")  # there are many such lines in front of a late table of a file
     for row in rows_from(io.StringIO(rest, newline=""), len(text) - len(rest) + 1, delimiter):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, amount, both, listed, quoted, shape_text, visible
+from attncalc.common.errors import InputError, amount, are, both, listed, quoted, shape_text, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.inputs.indexing import Part
@@ -194,9 +194,8 @@ def _by_module(
                     at = (*parts, Part(".T"))
             found[operand] = Found(contents, each.name, at, told=True)
     for way, names in turned.items():
-        verb = "is" if len(names) == 1 else "are"
-        done = f"and {verb} turned" if way == _LINEAR else f"and {verb} taken so"
-        reading.tell(f"{contents.source}: {both(names)} {verb} stored {way}, {done}, as {told[way]}")
+        done = f"and {are(names)} {'turned' if way == _LINEAR else 'taken so'}"
+        reading.tell(f"{contents.source}: {both(names)} {are(names)} stored {way}, {done}, as {told[way]}")
     return found
 
 
@@ -308,4 +307,4 @@ def _sizes(each: Stored, arrays: Sequence[Stored], options: Mapping[str, Any], a
 def unread(names: Sequence[str], source: str, calculation: str) -> str:
     """What is said of names that were not used."""
     shown = listed([quoted(name) for name in names], 12)
-    return f"{source}: {shown} {'is' if len(names) == 1 else 'are'} not used: {calculation} has no such operand"
+    return f"{source}: {shown} {are(names)} not used: {calculation} has no such operand"

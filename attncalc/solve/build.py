@@ -13,9 +13,11 @@ from attncalc.common.errors import (
     NoGradient,
     OptionError,
     ShapeError,
+    are,
     both,
     example_of,
     near,
+    place_text,
 )
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
@@ -52,8 +54,7 @@ def unlike_declared(problem: Problem) -> OptionError:
         hint = (
             f"--{o.name} {table} gives {o.help}" if o.named else f"{table} holds none by a name that is known: {o.help}"
         )
-    are = "is" if len(missing) == 1 else "are"
-    return OptionError(f"{problem.name} needs {both(needed)}, but {both(missing)} {are} missing", hint=hint)
+    return OptionError(f"{problem.name} needs {both(needed)}, but {both(missing)} {are(missing)} missing", hint=hint)
 
 
 def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Given]], Any]) -> ShapeError:
@@ -192,8 +193,7 @@ class _Held(NamedTuple):
         found = self.machine.held(value)
         lost = np.argwhere(np.isfinite(value) & ~np.isfinite(found) & ~np.isneginf(found))
         if len(lost):
-            at = ",".join(map(str, lost[0]))
-            there = f"{name}[{at}]" if at else name
+            there = name + place_text(lost[0])
             raise DomainError(f"{there} = {value[tuple(lost[0])]:g} overflows: {self.machine.limit}")
         return found
 
@@ -320,7 +320,7 @@ def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> 
     for part in found.values():
         missing = [o.name for o in layer if o.required and f"{part}/{o.name}" not in nodes]
         if missing:
-            raise OptionError(f"{part} needs {both(missing)}, which {'is' if len(missing) == 1 else 'are'} missing")
+            raise OptionError(f"{part} needs {both(missing)}, which {are(missing)} missing")
         yield {o.name: nodes.get(f"{part}/{o.name}") for o in layer}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attncalc.common.errors import both
+from attncalc.common.errors import are, both, place_text
 from attncalc.common.numerals import Array
 from attncalc.evaluate.values import FAINT, UNSURE, Known, by_key, evaluate, has_faint
 from attncalc.language.axes import align, find
@@ -41,7 +41,7 @@ def digits_left(steps: Sequence[Node], values: Mapping[Node, Array], operands: M
         if not (off > UNSURE).any():
             continue
         at = np.unravel_index(int(np.argmax(off)), off.shape)
-        place = f"{step.path}[{','.join(map(str, at))}]" if at else step.path
+        place = step.path + place_text(at)
         digits = math.floor(-math.log10(off[at]))
         many = f"{digits} digit{'s' if digits > 1 else ''} of {place} {'are' if digits > 1 else 'is'} sure"
         found.append(f"{many if digits > 0 else f'no digit of {place} is sure'}: its terms nearly cancel there")
@@ -152,8 +152,8 @@ class Leftovers:
                 others["its terms cancel" if behind is node else "the terms of a factor cancel"] = None
             else:
                 others["one factor is 0 wherever another is not"] = None
-        are = [f"{both(list(names))} {'are' if len(names) > 1 else 'is'} 0"] if names else []
-        return " and ".join((*are, *others))
+        told = [f"{both(list(names))} {are(names)} 0"] if names else []
+        return " and ".join((*told, *others))
 
     def _behind_nothing(self, node: Node) -> list[Node]:
         """What is 0 in a formula that is, so that the rest of it does not matter."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import AttncalcError, DomainError, NotExact, both
+from attncalc.common.errors import AttncalcError, DomainError, NotExact, both, place_text
 from attncalc.common.numerals import ACCUMULATED, NARROW, Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import UPSTREAM
@@ -92,7 +92,7 @@ def _nearly_vanishes(made: Step) -> str | None:
         return None
     size = np.abs(value)
     small = np.argwhere((size > 0) & (size < np.finfo(value.dtype).tiny))
-    return _place(small[0]) if len(small) else None
+    return place_text(small[0]) if len(small) else None
 
 
 def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
@@ -144,7 +144,7 @@ def _overflow(trace: Trace, step: Step) -> str:
     bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
     if not len(bad):
         bad = np.argwhere(~np.isfinite(value))
-    entry = f"{step.key}{_place(bad[0])} = {step.formula}"
+    entry = f"{step.key}{place_text(bad[0])} = {step.formula}"
     if step.value.dtype != object and (fault := behind(trace).fault(step)):
         return f"{entry} {fault}"
     if narrow := _machine(trace.mode.dtype):
@@ -155,11 +155,6 @@ def _overflow(trace: Trace, step: Step) -> str:
         return f"{entry} is infinite there"
     largest = np.finfo(value.dtype).max
     return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
-
-
-def _place(index: Array) -> str:
-    """`[0,1]`; "" of a single number, which has none."""
-    return f"[{','.join(map(str, index))}]" if len(index) else ""
 
 
 @np.errstate(all="ignore")  # what overflows or has no answer is told in our own words

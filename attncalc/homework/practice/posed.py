@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError
+from attncalc.common.errors import InputError, place_text
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.quiz.handouts import exercises_of
@@ -62,7 +62,7 @@ class Task:
 
     def entry(self, at: Iterable[Any]) -> str:
         """How an entry is called: `weights[1,0]`."""
-        return f"{self.name}[{','.join(map(str, at))}]"
+        return self.name + place_text(at)
 
     @property
     def state(self) -> str:

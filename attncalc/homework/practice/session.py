@@ -313,7 +313,7 @@ class Session:
         said, found = self.predicted.get(task.name), largest(task.step)
         if said is None or found is None:
             return []
-        where = f"{task.name}[{','.join(map(str, found))}]"
+        where = task.entry(found)
         return [Paragraph(f"The largest is {where}{', as you said' if said == found else ''}.")]
 
     # Words

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import OptionError
+from attncalc.common.errors import OptionError, place_text
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
 from attncalc.homework.quiz.exports import gaps
@@ -168,7 +168,7 @@ def _blanks(exercise: Exercise) -> Iterator[tuple[str, str]]:
     if exercise.where is None:
         yield step.key, _nulls(step.shape)
     else:
-        yield from ((f"{step.key}[{','.join(map(str, at))}]", "null") for at in np.argwhere(exercise.where).tolist())
+        yield from ((step.key + place_text(at), "null") for at in np.argwhere(exercise.where).tolist())
 
 
 def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Container, Mapping, Sequence
 from html import escape
 
-from attncalc.common.errors import OptionError, visible
+from attncalc.common.errors import OptionError, place_text, visible
 from attncalc.common.system import NamedTuple
 from attncalc.homework.quiz.exports import FIXED, OFF, Gap, Where, Writing, body, plain, written
 from attncalc.render.page import Page
@@ -242,7 +242,7 @@ def canvas(questions: Sequence[Question]) -> bytes:
                 f"Canvas draws single questions from a pool, and a problem of {visible(pool)} asks for several numbers"
             )
             step, place = list(own[0].gaps)[-1]
-            one = f"'{step}[{','.join(map(str, place))}]'" if place else step
+            one = f"'{step}{place_text(place)}'" if place else step
             raise OptionError(fault, hint=f"--ask {one} asks for one; moodle and qti have pools of any problems")
         total += own[0].total
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'

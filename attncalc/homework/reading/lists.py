@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 
 from attncalc.common.errors import InputError, both, near, quoted, visible
@@ -10,7 +9,7 @@ from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
 from attncalc.homework.reading.headings import ONE_OF_THEM, students_in
 from attncalc.homework.reading.names import alike
-from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
+from attncalc.inputs.csv_files import BLANKS, Row, delimiter_of, first_line, rows_in, without_mark
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode_table, read_file
 from attncalc.render.csv_ import meant
@@ -51,11 +50,7 @@ def headed(path: str, tell: Tell) -> Headed:
     text, mark = without_mark(decode_table(data, source, lambda remark: tell(f"{source}: {remark}")))
     delimiter = delimiter_of(first_line(text), Reading().parted_by(mark))
     delimiter = "," if delimiter == BLANKS else delimiter  # names of students have blanks
-    rows: list[Row] = []
-    for row in rows_from(io.StringIO(text, newline=""), 1, delimiter):
-        if isinstance(row, Broken):
-            raise InputError(f"{source}:{row.line}: {row.fault}")
-        rows.append(row)
+    rows = list(rows_in(text, delimiter, source))
     if not rows:
         raise InputError(f"{source} is empty", hint="its first row names the columns")
     head, *others = rows

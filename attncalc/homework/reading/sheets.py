@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, listed, near, quoted, shape_text, visible
+from attncalc.common.errors import InputError, listed, near, place_text, quoted, shape_text, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import FORMATS, NamedTuple, TooLongError, alarm
 from attncalc.declare.mistake import StepKey
@@ -182,7 +182,7 @@ class Asked(NamedTuple):
             if where is None:
                 yield spelled(step)
             else:
-                yield from (f"{spelled(step)}[{','.join(map(str, at))}]" for at in np.argwhere(where).tolist())
+                yield from (spelled(step) + place_text(at) for at in np.argwhere(where).tolist())
 
 
 EVERYTHING = Asked()

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from attncalc.calculations import WHOLE
-from attncalc.common.errors import amount, visible
+from attncalc.common.errors import amount, place_text, visible
 from attncalc.common.system import loaded
 from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.trace import Trace
@@ -99,7 +99,7 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
     if not shape:
         return ""
     if wrong.all_named and wrong.number <= MOST_LISTED:
-        return " ".join(f"[{','.join(map(str, cell))}]" for cell in wrong.cells)
+        return " ".join(map(place_text, wrong.cells))
     how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
     spans = (str(along[0]) if len(along) == 1 else f"{along[0]}…{along[-1]}" for along in wrong.within)
     return f"{wrong.number} of {prod(shape)}, {how} [{','.join(spans)}]"
