@@ -487,17 +487,13 @@ def read_all(
         raise
     for name in stored:
         inputs[name] = inputs[name].noted(CHECKPOINT, inputs[name].source)
-    if TABLE_OF_WORDS in stored:
-        from attncalc.inputs.vocabularies import words_of  # a door, as above
+    if TABLE_OF_WORDS in stored or HEAD in stored:
+        from attncalc.inputs.vocabularies import classes_of, words_of  # a door, as above
 
-        table = inputs[TABLE_OF_WORDS]
-        known = words_of(str(checkpoint[held or ""].value), len(table.value))
-        inputs[TABLE_OF_WORDS] = table._replace(labels={0: known} if known else {})
-    elif HEAD in stored:  # what knows no words tells classes apart
-        from attncalc.inputs.vocabularies import classes_of  # a door, as above
-
-        known = classes_of(str(checkpoint[held or ""].value), inputs[HEAD].value.shape[1])
-        inputs[HEAD] = inputs[HEAD]._replace(labels={1: known} if known else {})
+        words_first = (TABLE_OF_WORDS, 0, words_of), (HEAD, 1, classes_of)  # what knows no words tells classes apart
+        name, axis, told = next(each for each in words_first if each[0] in stored)
+        known = told(str(checkpoint[held or ""].value), inputs[name].value.shape[axis])
+        inputs[name] = inputs[name]._replace(labels={axis: known} if known else {})
     return checkpoint | inputs, {**options, **spoken}
 
 

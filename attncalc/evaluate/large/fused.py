@@ -219,16 +219,11 @@ def _tiles(band: Band, start: int, stop: int, keys: int, most: int) -> Iterator[
         left = right
 
 
-def _sees_all(band: Band, start: int, stop: int, left: float, right: float) -> bool:
-    """Whether every query from start to stop sees every key from left to right."""
-    return right - 1 <= start + band.after and left >= stop - 1 - band.before
-
-
 def _hide(tile: Array, band: Band, start: int, left: int, value: float) -> None:
     """Put a value where a query of the tile does not see a key."""
     rows, keys = tile.shape
-    if _sees_all(band, start, start + rows, left, left + keys):
-        return
+    if left + keys - 1 <= start + band.after and left >= start + rows - 1 - band.before:
+        return  # every query sees every key
     i, j = np.arange(start, start + rows)[:, None], np.arange(left, left + keys)
     if math.isfinite(band.after):
         tile[j > i + int(band.after)] = value
