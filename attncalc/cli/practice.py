@@ -131,7 +131,10 @@ def practice(
     """
     view = View(width=out.width(), color=out.wants_color(color), unicode=out.carries_signs(sys.stdout))
     if not calculation:
-        known = {heading: _practised(rows) for heading, rows in families().items()}
+        known = {
+            heading: [(name, line) for name, line in rows if not load(name).exercise.refused]
+            for heading, rows in families().items()
+        }
         _show(list(listed_page({heading: rows for heading, rows in known.items() if rows}).blocks), view)
         return 0
     path = None if save is None else _save_file(save)
@@ -184,11 +187,6 @@ def _kept(path: Path | None) -> list[dict[str, Any]]:
         if not number and not (found and "practice" in line):
             raise InputError(f"{shown(str(path))} holds no practice", hint="name another file with --save")
     return found
-
-
-def _practised(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The calculations for which problems are made."""
-    return [(name, line) for name, line in rows if not load(name).exercise.refused]
 
 
 def _session(

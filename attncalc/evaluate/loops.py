@@ -230,7 +230,8 @@ class Program:
         quick = node.row.quick(node) if self.numbers and node.row.quick else None
         if not node.row.elementwise:
             return quick or partial(_on_arrays, partial(kernel, node))
-        if all(_lies_as(source.axes, node.axes) for source in node.sources):
+        lies = names(node.axes)
+        if all(lies[len(lies) - len(source.axes) :] == names(source.axes) for source in node.sources):  # for NumPy
             return quick or (kernel if self.numbers else partial(_on_arrays, kernel))
         return partial(_aligned, kernel, [source.axes for source in node.sources], node.axes)
 
@@ -252,8 +253,3 @@ def _on_arrays(kernel: Callable[..., Any], *values: Any) -> Array:
 def _aligned(kernel: Callable[..., Any], axes: list[Axes], target: Axes, *values: Any) -> Array:
     laid = [align(np.asarray(value), own, target) for value, own in zip(values, axes, strict=True)]
     return np.asarray(kernel(*laid))
-
-
-def _lies_as(axes: Axes, target: Axes) -> bool:
-    """Whether NumPy's broadcasting matches the two as they are."""
-    return names(target)[len(target) - len(axes) :] == names(axes)

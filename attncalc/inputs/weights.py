@@ -108,7 +108,8 @@ def taken(
 
     `width` is that of the tokens beside it, where there are any.
     """
-    below = {name[len(prefix) + bool(prefix) :]: name for name in contents.names if _is_below(name, prefix)}
+    inside = (name for name in contents.names if not prefix or name.startswith((f"{prefix}.", f"{prefix}/")))
+    below = {name[len(prefix) + bool(prefix) :]: name for name in inside}
     arrays = [each for short, name in below.items() if (each := _stored(contents, name, short))]
     if width is None and "x" in below:
         width = ([None, *_shape(contents, below["x"])])[-1]
@@ -122,10 +123,6 @@ def taken(
                 found[operand] = Found(contents, below[key], told=bool(used))
                 used.add(below[key])
     return found, [name for name in below.values() if name not in used]
-
-
-def _is_below(name: str, prefix: str) -> bool:
-    return not prefix or name.startswith((f"{prefix}.", f"{prefix}/"))
 
 
 def _stored(contents: Contents, name: str, short: str) -> Stored | None:

@@ -183,17 +183,16 @@ def solve(
         problem, dtype = _exactly(problem), "object"
     narrow = _machine(dtype, accumulate)
     rounding = narrow if round_to is None else partial(_round, decimals=round_to)
-    kind = narrow.kind if narrow else dtype
-    written = write(problem, dtype=kind, rounding=rounding)
+    written = write(problem, dtype=narrow.kind if narrow else dtype, rounding=rounding)
     if expand:
         written = written._replace(asides=(*written.asides, *expanded(written.roots)))
     try:
         if written.loop is not None:
             from attncalc.solve import turns  # few calculations are loops
 
-            recorded = turns.recorded(problem.name, written, written.loop, kind, rounding, keep_all=keep_all)
+            recorded = turns.recorded(problem.name, written, written.loop, rounding, keep_all=keep_all)
         else:
-            recorded = _once(problem, written, kind, rounding, keep_all=keep_all, asked=asked)
+            recorded = _once(problem, written, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
         if not any(words in str(error) for words in ("truth value of Relational", "expression to float")):
             raise  # those are SymPy's words where letters are to be compared, or put in order
@@ -219,7 +218,7 @@ def solve(
 
 
 def _once(
-    problem: Problem, written: Written, dtype: str, rounding: Rounding | None, *, keep_all: bool, asked: str | None
+    problem: Problem, written: Written, rounding: Rounding | None, *, keep_all: bool, asked: str | None
 ) -> Recorded:
     """Evaluate a graph and record its steps."""
     named = steps(*written.roots)

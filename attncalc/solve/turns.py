@@ -19,9 +19,7 @@ from attncalc.solve.problem import Written, after_step, as_kind, is_large
 from attncalc.solve.recording import Kept, Recorded, drop, record, turn_group
 
 
-def recorded(
-    name: str, written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool
-) -> Recorded:
+def recorded(name: str, written: Written, loop: Loop, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
     """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded.
 
     `name` is the problem's, for the refusal of a turn that would not fit in memory.

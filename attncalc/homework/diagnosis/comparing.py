@@ -270,7 +270,7 @@ def odds(
     return Odds(prior * count, float(np.prod([*rows.values()])), BY_CHANCE_OF_FEW if few else BY_CHANCE)
 
 
-def chance(answer: Answer, exact: Array, width: Array) -> float:
+def chance(exact: Array, width: Array) -> float:
     """The share of all answers of that size that lie within a width of the exact one."""
     size = largest(exact) or 1.0
     return float(np.prod(np.minimum(1.0, np.where(np.isfinite(width), width, size) / size)))

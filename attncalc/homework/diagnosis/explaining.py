@@ -352,10 +352,7 @@ def _throughout(
 
 def _is_within(key: Key, question: Question, found: Sequence[Candidate], own: Own | None) -> bool:
     """Whether one of the candidates gives a dump within the noise of its type; of large ones that is not asked."""
-    if not key.is_small(question.step):
-        return True
-    values = _values(key, question, found, own)
-    return any(x.shape == question.answer.shape and bool(fits(question.answer, x).all()) for x in values)
+    return not key.is_small(question.step) or bool(_hits(question.answer, _values(key, question, found, own)))
 
 
 def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) -> list[Candidate]:

@@ -207,14 +207,6 @@ def _points(value: Array, right: Array) -> Iterator[Array]:
                 yield np.where(right, value, moved)
 
 
-def _rows(value: Array, right: Array) -> Iterator[Array]:
-    return _in_another_order(value, -2)
-
-
-def _columns(value: Array, right: Array) -> Iterator[Array]:
-    return _in_another_order(value, -1)
-
-
 def _in_another_order(value: Array, axis: int) -> Iterator[Array]:
     if value.ndim >= 2 and 2 <= value.shape[axis] <= MOST_ROWS:
         yield from (value.take(order, axis) for order in permutations(range(value.shape[axis])))
@@ -248,8 +240,8 @@ _CHANGES: dict[Slip, Callable[[Array, Array], Iterator[Array]]] = {
     TRANSPOSED: _transposed,
     SIGN: _signs,
     POINT: _points,
-    ROWS: _rows,
-    COLUMNS: _columns,
+    ROWS: lambda value, _: _in_another_order(value, -2),
+    COLUMNS: lambda value, _: _in_another_order(value, -1),
     SWAPPED: _swapped,
     COPIED: _copied,
 }

@@ -43,7 +43,8 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
         named += [node for node in made.values() if node.op == "step"]
         state = {name: made[node] for name, node in loop.carry.items()}
         turns.append(made)
-    results = [_output(node, turns[-1][node]) for node in loop.results]
+    told = ((node.args, turns[-1][node]) for node in loop.results)  # a result stands where the last turn left it
+    results = [output(args["name"], last, args["why"], symbol=args["symbol"]) for args, last in told]
     return Unrolled([*results, *([_table(loop, turns)] if loop.rows else [])], named, start)
 
 
@@ -99,8 +100,3 @@ def _table(loop: Loop, turns: Sequence[Mapping[Node, Node]]) -> Node:
 
     rows = [ops.concat([column(made[node]) for node in loop.rows], "quantity") for made in turns]
     return output(f"{loop.turn}s", ops.stack(rows, loop.turn), "every turn at a glance")
-
-
-def _output(node: Node, last: Node) -> Node:
-    """A result, which stands where the last turn left it."""
-    return output(node.args["name"], last, node.args["why"], symbol=node.args["symbol"])

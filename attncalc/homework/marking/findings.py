@@ -417,7 +417,7 @@ def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Ans
     answer = question.answer
     half = {step: np.where(answers[step].exact, 0.0, 0.5 * answers[step].unit) for step in question.own}
     moved = _most_moved(key, question, half) if follows.shape == answer.shape else None
-    if moved is None or not answer.enough.all() or chance(answer, question.expected, answer.unit + 2 * moved) > OFTEN:
+    if moved is None or not answer.enough.all() or chance(question.expected, answer.unit + 2 * moved) > OFTEN:
         return False
     with np.errstate(invalid="ignore"):
         near = np.abs(answer.value - follows) <= 0.5 * answer.unit * (1 + 1e-6) + moved
