@@ -144,8 +144,8 @@ def counted(work: Iterable[Graded], many: int) -> list[Graded]:
 
 def marking(problem: Problem, settings: Settings, reading: Reading) -> Callable[[Submission], Graded]:
     """What marks a submission; its markers are made once."""
-    markers = _ByOne(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings)
-    return lambda submission: _graded(markers, submission, reading)
+    mark = _by_one(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings).mark
+    return lambda submission: _graded(mark, submission, reading)
 
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
@@ -170,16 +170,15 @@ def exit_status(graded: Sequence[Graded]) -> int:
 # One sheet, by the problem of the class or by its student's own
 
 
-class _ByOne:
-    """One problem for all."""
+def _by_one(problem: Problem, settings: Settings) -> Callable[[Sheet, str], Graded]:
+    """What marks the sheet of a student, of whatever name, by one problem for all."""
+    marker = _marker(Key(problem), settings, settings.asked)
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.marker = _marker(Key(problem), settings, settings.asked)
-
-    def mark(self, sheet: Sheet, name: str) -> Graded:
-        """A sheet, marked."""
-        marked = self.marker.mark(sheet)
+    def mark(sheet: Sheet, name: str) -> Graded:
+        marked = marker.mark(sheet)
         return Graded(marked.student or name, "", marked)
+
+    return mark
 
 
 class _ByOwn:
@@ -306,7 +305,7 @@ def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
     return Marker(key, policy=replace(how.policy, points=own), reveal=how.reveal, dtype=how.dtype, asked=asked)
 
 
-def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) -> Graded:
+def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, reading: Reading) -> Graded:
     if submission.error:
         return Graded(submission.name, submission.source, error=submission.error, hint=submission.hint)
     name = submission.name
@@ -316,7 +315,7 @@ def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) 
         sheet = _known(sheet, name) if submission.known else sheet
         name = sheet.student or name
         with limited(timed=False):
-            found = markers.mark(sheet, submission.name)
+            found = mark(sheet, submission.name)
     except AttncalcError as error:
         said = error.student if isinstance(error, Unread) and not submission.known else ""
         return Graded(said or name, submission.source, error=error.message, hint=error.hint)
