@@ -39,7 +39,6 @@ from attncalc.render.page import (
     Point,
     Points,
     Table,
-    bare,
     ends,
     located,
     matrices,
@@ -818,10 +817,7 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
-        sign, _, number = words.partition(" = ")
-        if sign != name and bare(sign) == bare(name):
-            said[name] = f"{name} = {number}"
-        elif sign != name:
+        if words.partition(" = ")[0] != name:
             said[name] = f"{name} = {words}" if name in said else words
         elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
             said[name] = words
