@@ -233,6 +233,14 @@ def test_of_entries_that_are_moved_one_is_told_that_is_not_0(name: str, backward
         ("scaling", {"sigma": 2.0, "dk": (4,)}, "predicted_variance", "d_k·σ^4", "sigma = σ = 2"),
         ("rope-yarn", {}, "frequencies", "unscaled ⊙ kept + (unscaled / factor) ⊙ (1 − kept)", "factor = 4"),
         ("softmax", {"temperature": 2.0}, "scaled", "x / T", "temperature = T = 2"),
+        ("attention", {"softcap": 5.0}, "capped", "C·tanh(scaled / C)", "softcap = C = 5"),
+        (
+            "attention",
+            {"window": 2, "causal": True},
+            "masked",
+            "scaled where (j ≤ i and i − j < W), else −∞",
+            "window = W = 2",
+        ),
         ("svd-rank", {}, "approximation", "(u ⊙ (s where k < r, else 0))·vt", "rank = r = 1"),
         (
             "experts",
@@ -331,6 +339,12 @@ def test_a_masked_entry_says_what_is_beyond_what() -> None:
     trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
     (part,) = (s for part in page(trace, View()).all(Part) for s in part.steps if s.heading.key == "masked")
     assert [line.text for line in part.lines] == ["masked[0,1] = −∞ (masked: 1 > 0)"]
+
+
+def test_a_row_that_was_used_nowhere_says_so() -> None:
+    trace = ac.embed([0, 1, 0], [[1, 2], [3, 4], [5, 6]]).grad()
+    worked = written(solver.arithmetic(trace, trace.find("grad_table"), (2, 0)))
+    assert links(worked, "0") == ["0 (used nowhere)"]
 
 
 def test_choices_that_are_counted_are_factors_and_then_numbers() -> None:
@@ -515,7 +529,7 @@ def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("trace", "said"),
     [
-        (lambda: ac.scaling(dk=[4, 16]), ["dk = 4,16", "sigma = σ = 1"]),
+        (lambda: ac.scaling(dk=[4, 16]), ["dk = d_k = 4,16", "sigma = σ = 1"]),
         (lambda: ac.complexity(n=8, d_model=8, heads=4), "heads = h = 4"),
         (lambda: ac.complexity(n=8, d_model=8), "heads = h = 8"),
     ],
