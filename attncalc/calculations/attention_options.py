@@ -32,7 +32,7 @@ MaskKind = Annotated[
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
 Window = Annotated[
     int | None,
-    "a query sees W keys: itself and those before it; without --causal, on each side",
+    "a query sees this many keys: itself and those before it; without --causal, on each side",
     AT_LEAST_1,
 ]
 Scale = Annotated[
