@@ -65,8 +65,7 @@ Each query mixes the values.
   causal = true
 
 1  scores = Q*K^T
-          = [2x3]*[2x3]^T
-          -> [2x2]
+          = [2x3]*[2x3]^T -> [2x2]
    compare all with all
 
    n \\ m | the  cat
