@@ -19,6 +19,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from attncalc.common.errors import both
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import ONES
 from attncalc.render import View
@@ -503,7 +504,8 @@ class Drawn:
             yield from [Indented(Text(cells[0], style))] if start else []
             yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
             yield from [Indented(Text(cells[-1], style), 4)] if cells[-1] and not beside else []
-        yield from missing(self.view, (len(spelled[0]) - 1 - end, "column"))
+        if len(spelled[0]) - 1 > end:
+            yield self.text(f"{GAP} {both(rows.head[end:-1])} (on a wider page)", FAINT)
 
     def picture(self, picture: Picture) -> Iterator[RenderableType]:
         """A picture, drawn with characters."""
