@@ -500,10 +500,10 @@ class Drawn:
                 line.add_column(width=width, no_wrap=True)
             if beside:
                 line.add_column(overflow="fold")
-            line.add_row(*(Text(cell, style) for cell in cells[start:end] + cells[-1:] * beside))
+            line.add_row(*(_Whole(Text(cell, style)) for cell in cells[start:end] + cells[-1:] * beside))
             yield from [Indented(Text(cells[0], style))] if start else []
             yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
-            yield from [Indented(Text(cells[-1], style), 4)] if cells[-1] and not beside else []
+            yield from [Indented(_Whole(Text(cells[-1], style)), 4)] if cells[-1] and not beside else []
         if len(spelled[0]) - 1 > end:
             yield self.text(f"{GAP} {both(rows.head[end:-1])} (on a wider page)", FAINT)
 
@@ -528,6 +528,7 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
+LINKED = r"→ [^→:]+(?= →|$)"  # in a chain of parts, `→ step 3, backward`
 FORMED = r"[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"  # `σ·(1 − σ)`; `here V`, the factor
 
 
@@ -554,7 +555,7 @@ class _Whole:
             return typed[0] if cell_len(typed[0]) > options.max_width else typed[0].replace(" ", KEPT)
 
         words = self.words.copy()
-        words.plain = re.sub(f"{TYPED}|{FORMED}", kept, words.plain)
+        words.plain = re.sub(f"{TYPED}|{LINKED}|{FORMED}", kept, words.plain)
         for line in words.wrap(console, options.max_width):
             line.plain = line.plain.replace(KEPT, " ")
             yield line

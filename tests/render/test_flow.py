@@ -13,7 +13,7 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points
+from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points, Row, Rows
 from attncalc.render.terminal import Chain, Chains, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -162,6 +162,15 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
             chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
             if chains and "  · " in chains[1]:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 160])
+def test_a_chain_in_a_table_is_broken_before_its_arrows(width: int) -> None:
+    chain = "embedding → layer 0 → layer 1 → final norm → logits → grad_loss → final norm, backward → logits, backward"
+    rows = Rows("the parts", ("in", "follow one another"), (Row(("all", chain)),))
+    lines = write(Page("p", (Part("section", Heading("h"), (rows,)),)), View(width=width)).splitlines()[2:]
+    assert re.sub(" +", " ", " ".join(lines)).removeprefix(" all ") == chain
+    assert [line for line in lines if not re.match(r" *(?:all|→|all +embedding|embedding) ?", line)] == []
 
 
 @pytest.mark.parametrize("sample", ["cross-entropy-weighted", "attention-rope"])
