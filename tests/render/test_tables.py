@@ -74,8 +74,7 @@ Each query mixes the values.
      cat |   1    1
 
 2  masked = scores where j <= i,
-            else -inf
-          -> [2x2]
+            else -inf -> [2x2]
 
    n \\ m |    the     cat
    ------+---------------
