@@ -500,7 +500,8 @@ class Drawn:
                 line.add_column(width=width, no_wrap=True)
             if beside:
                 line.add_column(overflow="fold")
-            line.add_row(*(_Whole(Text(cell, style)) for cell in cells[start:end] + cells[-1:] * beside))
+            words = [_Whole(Text(cells[-1], style))] * beside
+            line.add_row(*(Text(cell, style) for cell in cells[start:end]), *words)
             yield from [Indented(Text(cells[0], style))] if start else []
             yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
             yield from [Indented(_Whole(Text(cells[-1], style)), 4)] if cells[-1] and not beside else []
@@ -528,8 +529,8 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
-LINKED = r"→ [^→:]+(?= →|$)"  # in a chain of parts, `→ step 3, backward`
-FORMED = r"[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"  # `σ·(1 − σ)`; `here V`, the factor
+FORMED = r"(?:→|->) [^→:]+?(?= →| ->|:|$)|\bN\([^()]*\)|[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"
+"""`→ token 2, backward`, `N(0, 1)`, `σ·(1 − σ)`, and `here V`, the factor."""
 
 
 def _known(page: Page) -> Iterator[str]:
@@ -555,7 +556,7 @@ class _Whole:
             return typed[0] if cell_len(typed[0]) > options.max_width else typed[0].replace(" ", KEPT)
 
         words = self.words.copy()
-        words.plain = re.sub(f"{TYPED}|{LINKED}|{FORMED}", kept, words.plain)
+        words.plain = re.sub(f"{TYPED}|{FORMED}", kept, words.plain)
         for line in words.wrap(console, options.max_width):
             line.plain = line.plain.replace(KEPT, " ")
             yield line
