@@ -138,3 +138,22 @@ def test_a_call_is_answered_or_refused_in_a_line(file: str, part: int) -> None:
             assert kinds in (["Error"], ["Error", "hint"]), (words, path, value)
             assert not ended.out, (words, path, value)
             assert ended.after == ended.before, (words, path, value)
+
+
+@pytest.mark.parametrize("folder", ["../x", "/x", "a/../../x", "..", "a//b", "C:x", "a\\..\\x", "a\nb", " . "])
+def test_a_student_s_folder_is_within_that_of_the_class(folder: str) -> None:
+    keys = json.loads(files()["keys.json"])
+    keys["variants"][0]["folder"] = folder
+    call = Call(("quiz", "keys.json", "-o", "out"), {"keys.json": json.dumps(keys).encode()})
+    ended = run_here(call)
+    assert (ended.status, ended.after) == (2, ended.before)
+    assert b"which is no folder within that of the class" in ended.err
+
+
+def test_without_a_folder_a_student_s_name_makes_one(tmp_path: Path) -> None:
+    keys = json.loads(files()["keys.json"])
+    del keys["variants"][0]["folder"]
+    keys["variants"][0]["student"] = "../Ada"
+    call = Call(("quiz", "keys.json", "-o", str(tmp_path / "out")), {"keys.json": json.dumps(keys).encode()})
+    assert run_here(call).status == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["Ada", "Bob", "keys.json"]
