@@ -19,6 +19,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from attncalc.common.errors import both
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import ONES
 from attncalc.render import View
@@ -36,6 +37,7 @@ from attncalc.render.page import (
     Page,
     Paragraph,
     Part,
+    Place,
     Point,
     Points,
     Rows,
@@ -77,6 +79,7 @@ ENDLESS = 1_000_000  # columns of a page that has no width
 PROSE = 80  # columns of what is explained on such a page
 SHORTEST_RULE = 40
 WIDE = 160  # columns from which on factors stand beside their product, and heads side by side
+MOST_LINES = 2  # of products of heads that stand side by side
 LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it,
 # and so they do where there are hardly more and words would take three lines, or most rows two
 
@@ -320,34 +323,41 @@ class Drawn:
         yield from (self.text(note.text, KINDS[note.kind]) for note in found if note.kind != "silent")
 
     def product(self, part: Part, table: Table, margin: int, style: str) -> RenderableType | None:
-        """A matrix product beside its factors and its bias, with the row, the column and the entry that are worked out.
+        """Matrix products beside their factors and bias, with the row, the column and the entry that are worked out.
 
-        None where the page is not that wide, or all of them are wider.
+        None where the page is not that wide, or one of them is wider, or they would take too many lines.
         """
         if not table.factors or self.width is None or self.width < WIDE:
             return None
-        row, column = part.lines[0].at if len(part.lines) == 1 else NOWHERE
-        is_lit = row is not None
         tables = (*table.factors, table)
-        found = [one_matrix(each, self.view) for each in tables]
-        whole_grids = [each for each in found if each is not None and not any(one.gap for one in each.columns)]
-        between = (2 * BETWEEN + 1) * (len(tables) - 1)
-        if len(whole_grids) < len(tables) or sum(one.width() for one in whole_grids) + between > self.width - margin:
-            return None
-        beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
-        names: list[RenderableType] = []
+        stacks = [_stack(each, self.view) for each in tables]
+        worked_out = part.lines[0].at if len(part.lines) == 1 else ()
+        blocks = []
+        for at in stacks[-1] if all(stacks) else ():
+            lit = worked_out[-2:] if worked_out and worked_out[:-2] == at else ()
+            grids = [stack[at if at in stack else ()] for stack in stacks]
+            blocks.append(self.equation(grids, tables, lit, style))
+        return _in_lines(blocks, self.width - margin, most=MOST_LINES) if blocks else None
+
+    def equation(self, grids: Sequence[_Grid], tables: Sequence[Table], lit: Sequence[int], style: str) -> _Block:
+        """Two factors, what is added to them, and what comes of it, beside one another; lit is an entry's place."""
+        names = [self.text(table.symbol or table.name, "bold") for table in tables]
+        signs = "·+"[: len(tables) - 2] + "="
+        above: list[RenderableType] = [names[0]]
         drawn: list[RenderableType] = []
-        for at, (each, of) in enumerate(zip(whole_grids, tables, strict=True)):
+        for at, (one, table) in enumerate(zip(grids, tables, strict=True)):
             if at:
-                names.append(self.text("=" if of is table else "·+"[at - 1]))
+                above += [self.text(signs[at - 1]), names[at]]
                 drawn.append("")
-            has_rows = at != 1 and len(of.shape) > 1  # of the second factor, and of a bias, it is a column
-            lit = (row if has_rows else None, column if at else None) if is_lit else NOWHERE
-            names.append(self.text(of.symbol or of.name, "bold"))
-            drawn.append(_drawn(each, each.columns, of, self.view, style if of is table else "", lit))
-        beside.add_row(*names)
+            has_rows = at != 1 and len(table.shape) > 1  # of the second factor, and of a bias, it is a column
+            place = (lit[0] if has_rows else None, lit[1] if at else None) if lit else NOWHERE
+            drawn.append(_drawn(one, one.columns, table, self.view, style if table is tables[-1] else "", place))
+        beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
+        beside.add_row(*above)
         beside.add_row(*drawn)
-        return beside
+        widths = (max(one.width(), name.cell_len) for one, name in zip(grids, names, strict=True))
+        width = sum(widths) + (2 * BETWEEN + 1) * len(signs)
+        return _Block(self.view.spell(heading(tables[-1], grids[-1].matrix)), width, beside)
 
     def prose(self, words: str) -> RenderableType:
         """What is explained, in lines that are not too long to be read."""
@@ -404,11 +414,13 @@ class Drawn:
     def points(self, block: Points) -> Iterator[RenderableType]:
         """Names with words beside them, or sentences with words below."""
         left, most = block.room, ENDLESS if self.width is None else self.width // 2 - 4
-        if left > most:  # ways, `centered → x`, all have their words below; of options those with a long name
-            fitting = [len(point.text) for point in block.points if len(point.text) <= most and "→" not in point.text]
-            left = max(fitting, default=4)
-        elif left and most >= WIDE // 3:
-            left = max([left, *(len(point.text) for point in block.points if len(point.text) <= WIDE // 3)])
+        lengths = [len(point.text) for point in block.points]
+        if left and most >= WIDE // 3:
+            left = max([left, *(length for length in lengths if length <= WIDE // 3)])
+        if left > most:  # those with a long name have their words below
+            left = max((length for length in lengths if length <= most), default=4)
+        if 0 < left < max(lengths) and any("→" in point.text and not point.latex for point in block.points):
+            left = 4  # and all ways have, `centered → x`, where one has
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 
@@ -498,7 +510,8 @@ class Drawn:
             yield from [Indented(Text(cells[0], style))] if start else []
             yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
             yield from [Indented(_Whole(Text(cells[-1], style)), 4)] if cells[-1] and not beside else []
-        yield from missing(self.view, (len(spelled[0]) - 1 - end, "column"))
+        if len(spelled[0]) - 1 > end:
+            yield self.text(f"{GAP} {both(rows.head[end:-1])} (on a wider page)", FAINT)
 
     def picture(self, picture: Picture) -> Iterator[RenderableType]:
         """A picture, drawn with characters."""
@@ -567,16 +580,13 @@ class _Narrow:
         return console.render(self.inside, options.update(width=min(self.width, options.max_width)))
 
 
-def _links(formula: Formula, name: str) -> Iterator[str]:
-    """`= ∂L/∂scores`, `= Q·Kᵀ`, `= [2×3]·[3×2]`, `→ [2×2]`."""
-    if formula.symbol != name:
-        yield f"= {formula.symbol}"
-    if formula.text:
-        yield f"= {formula.text}"
-    if formula.sizes:
-        yield f"= {formula.sizes}"
+def _links(formula: Formula, name: str) -> Sequence[str]:
+    """`= ∂L/∂scores`, `= Q·Kᵀ`, `= [2×3]·[3×2] → [2×2]`: the shape that comes out stands behind the last of them."""
+    symbol = formula.symbol if formula.symbol != name else ""
+    links = [f"= {link}" for link in (symbol, formula.text, formula.sizes) if link]
     if formula.outcome:
-        yield f"→ {formula.outcome}"
+        links[-1:] = [" ".join([*links[-1:], f"→ {formula.outcome}"])]
+    return links
 
 
 # Formulas on a terminal: broken before their signs where they are wider than the page, and names cut to a width.
@@ -803,6 +813,7 @@ ALWAYS_WHOLE = 12  # columns: what a student writes out by hand is shown whole o
 LONGEST_LABEL = 16
 
 BETWEEN = 2  # blanks between columns
+APART = 2 * BETWEEN  # and between tables
 
 
 class Ruled(Box):
@@ -889,29 +900,56 @@ def grid(
         yield from _matrix(matrix, table, view, width, style)
 
 
-def one_matrix(table: Table, view: View) -> _Grid | None:
-    """A value that is one matrix, as text."""
+def _stack(table: Table, view: View) -> dict[Place, _Grid]:
+    """The matrices of a value as text, by their places; none where something of it is left out."""
     shown = window(table, view, Limits()).matrices if table.can_be_shown and table.shape else ()
-    return _grid(shown[0], table, view) if len(shown) == 1 and None not in shown[0].rows else None
+    if len(shown) < whole(table.shape).tables or any(None in (*each.rows, *each.columns) for each in shown):
+        return {}
+    return {matrix.at: _grid(matrix, table, view) for matrix in shown}
+
+
+class _Block(NamedTuple):
+    """What stands beside others of its kind: what is said above it, how wide it is, and what it looks like."""
+
+    above: str
+    width: int
+    drawn: RenderableType
+
+
+def _in_lines(
+    blocks: Sequence[_Block], width: int, *, least: int = 1, most: int | None = None
+) -> RenderableType | None:
+    """Blocks side by side, as few lines of them as the page holds, about as many in each.
+
+    None where a line does not hold `least` of them, or they take more than `most` lines.
+    """
+    widest = max(max(block.width, cell_len(block.above)) for block in blocks)
+    count = (width + APART) // (widest + APART)
+    lines = -(-len(blocks) // max(count, 1))
+    if count < least or lines > (most or lines):
+        return None
+    count = -(-len(blocks) // lines)
+    beside = RichTable.grid(padding=(0, APART, 0, 0))
+    for start in range(0, len(blocks), count):
+        if start:
+            beside.add_row()
+        some = blocks[start : start + count]
+        if some[0].above:
+            beside.add_row(*(Text(block.above, "bold") for block in some))
+        beside.add_row(*(block.drawn for block in some))
+    return beside
 
 
 def _side_by_side(shown: Sequence[Matrix], table: Table, view: View, width: int, style: str) -> RenderableType | None:
-    """The matrices of a stack, as few lines of them as the page holds, about as many in each; None if only one fits."""
-    if len(shown) < 2:
-        return None
+    """The matrices of a stack side by side; None where only one fits."""
     grids = [_grid(matrix, table, view) for matrix in shown]
-    apart = 2 * BETWEEN
-    count = (width + apart) // (max(one.width() for one in grids) + apart)
-    if count < 2 or any(column.gap for one in grids for column in one.columns):
+    if len(shown) < 2 or any(column.gap for one in grids for column in one.columns):
         return None
-    count = -(-len(shown) // -(-len(shown) // count))
-    beside = RichTable.grid(padding=(0, apart, 0, 0))
-    for start in range(0, len(shown), count):
-        if start:
-            beside.add_row()
-        beside.add_row(*(Text(view.spell(heading(table, one.matrix)), "bold") for one in grids[start : start + count]))
-        beside.add_row(*(_drawn(one, one.columns, table, view, style) for one in grids[start : start + count]))
-    return beside
+    blocks = [
+        _Block(view.spell(heading(table, one.matrix)), one.width(), _drawn(one, one.columns, table, view, style))
+        for one in grids
+    ]
+    return _in_lines(blocks, width, least=2)
 
 
 def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: str) -> Iterator[RenderableType]:

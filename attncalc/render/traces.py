@@ -549,7 +549,7 @@ def _part(step: Step, trace: Trace) -> str:
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
     """Some steps, each with its part; what stands beside the others has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
-    above = Above({}, set())
+    above = _nothing_above(trace)
     return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, above, step.why)) for step in steps)
 
 
@@ -589,16 +589,10 @@ def _divided(
     outputs = {output.key: output for output in trace.outputs}
     result = trace.outputs[0]
     items = shown(trace, view)
-    above = Above({}, set())
-    known = {(step.key, False): step for step in trace.steps}
-    known |= {(name, True): step for name, step in operand_steps(trace).items()}
+    above = _nothing_above(trace)
 
     def made(step: Step, number: int | None) -> tuple[str, Part]:
-        part = _step(step, number, trace, view, above, ways.get(step.key, step.why))
-        shown = part.one(Table)
-        factors = tuple(_factors(step, trace, view, known))
-        blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
-        return _part(step, trace), part._replace(blocks=tuple(blocks)) if factors else part
+        return _part(step, trace), _step(step, number, trace, view, above, ways.get(step.key, step.why))
 
     keys = [step.key for _, step in items]
     first = keys.index(result.key) if result.key in keys else len(keys)
@@ -612,10 +606,19 @@ def _divided(
 
 
 class Above(NamedTuple):
-    """What stands above a step: the place that was worked out last, and what formulas speak of that is no step."""
+    """What stands above a step: the place that was worked out last, and what formulas speak of that is no step.
+
+    `known` are steps by their keys, and operands by their names, which have a True behind them.
+    """
 
     followed: dict[str, int]
     told: set[str]
+    known: Mapping[tuple[str, bool], Step]
+
+
+def _nothing_above(trace: Trace) -> Above:
+    known = {(step.key, False): step for step in trace.steps}
+    return Above({}, set(), known | {(name, True): step for name, step in operand_steps(trace).items()})
 
 
 def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
@@ -642,6 +645,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     is_plain &= view.detail != "full"
     if worked := [] if is_plain and shown.shape else worked_lines(step, shown, trace, view, above.followed):
         blocks.append(Arithmetic(tuple(worked)))
+    shown = shown._replace(factors=tuple(_factors(step, trace, view, above.known)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
 
@@ -653,9 +657,9 @@ def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, boo
     for factor, found in zip(factors, values, strict=True) if len(values) == len(factors) else ():
         shown = table(found, trace, view)
         value, symbol = np.asarray(shown.value), shown.symbol or shown.name
-        names = factor.axes[::-1] if factor.is_turned else factor.axes
+        names = (*factor.axes[:-2], *factor.axes[:-3:-1]) if factor.is_turned else factor.axes
         labels = {new: shown.labels[old] for old, new in zip(shown.axes, names, strict=True) if old in shown.labels}
-        value, symbol = (value.T, f"{symbol}ᵀ") if factor.is_turned else (value, symbol)
+        value, symbol = (value.swapaxes(-1, -2), f"{symbol}ᵀ") if factor.is_turned else (value, symbol)
         yield shown._replace(value=value, axes=factor.axes, shape=value.shape, labels=labels, symbol=symbol)
 
 

@@ -13,7 +13,7 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points
+from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points, Row, Rows
 from attncalc.render.terminal import Chain, Chains, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -204,12 +204,33 @@ def test_parts_of_the_same_rule_are_parted_at_their_commas() -> None:
     assert "  step 2/update → step 1/point,\n    step 1/update → start\n" in page
 
 
-@pytest.mark.parametrize("sample", ["softmax", "attention-rope"])
+@pytest.mark.parametrize("width", [40, 80, 100, 160])
+def test_a_chain_in_a_table_is_broken_before_its_arrows(width: int) -> None:
+    chain = "embedding → layer 0 → layer 1 → final norm → logits → grad_loss → final norm, backward → logits, backward"
+    rows = Rows("the parts", ("in", "follow one another"), (Row(("all", chain)),))
+    lines = write(Page("p", (Part("section", Heading("h"), (rows,)),)), View(width=width)).splitlines()[2:]
+    assert re.sub(" +", " ", " ".join(lines)).removeprefix(" all ") == chain
+    assert [line for line in lines if not re.match(r" *(?:all|→|all +embedding|embedding) ?", line)] == []
+
+
+@pytest.mark.parametrize("sample", ["cross-entropy-weighted", "attention-rope"])
 def test_what_stands_below_the_name_of_a_step_begins_below_it(sample: str) -> None:
-    page = page_in("table", solve(posed(sample)._replace(backward=Backward())), View(width=80))
+    page = page_in("table", solve(posed(sample)._replace(backward=Backward())), View(width=66))
     below = re.findall(r"^( *\d+  )[a-z]\w*\n( *)= ", page, re.MULTILINE)
     assert below
     assert [len(start) for start, _ in below] == [len(indent) for _, indent in below]
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("width", [40, 80, 160])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_shape_that_comes_out_stands_behind_the_last_line_of_a_formula_that_has_room(name: str, width: int) -> None:
+    problem = posed(name)
+    for backward in {problem.backward, Backward()}:
+        with suppress(AttncalcError):
+            page = page_in("table", solve(problem._replace(backward=backward)), View(width=width))
+            alone = re.findall(r"^(.*)\n +(→ \[[\d×]+\])$", page, re.MULTILINE)
+            assert [line for line, shape in alone if len(f"{line} {shape}") <= width] == []
 
 
 @pytest.mark.parametrize("width", range(40, 90, 3))
@@ -228,3 +249,14 @@ def test_a_sentence_does_not_tear_what_numbers_are_drawn_from(width: int) -> Non
     said = "1,000 pairs of vectors from N(0, σ²), and from N(0, 1) for each n (seed 0): the same seed draws the same"
     page = write(Page("p", (Paragraph(said, "remark"),)), View(width=width))
     assert [words for words in ("N(0, σ²)", "N(0, 1)") if words not in page] == []
+
+
+@pytest.mark.parametrize("width", [80, 120, 160, 200])
+def test_words_stand_beside_all_ways_or_below_all_of_them(width: int) -> None:
+    ways = (f"step {at}/hidden → wx" for at in range(6))
+    points = (Point("z → b", "as it is"), Point(", ".join(ways), "twice"), Point("q → x, v → x", "added up"))
+    for some in (points, points[::2]):
+        lines = write(Page("p", (Part("section", Heading("h"), (Points(some, 12),)),)), View(width=width)).splitlines()
+        assert [point.words for point in some if f"        {point.words}" in lines] == (
+            [point.words for point in points] if some is points else []
+        )

@@ -65,8 +65,7 @@ Each query mixes the values.
   causal = true
 
 1  scores = Q*K^T
-          = [2x3]*[2x3]^T
-          -> [2x2]
+          = [2x3]*[2x3]^T -> [2x2]
    compare all with all
 
    n \\ m | the  cat
@@ -75,8 +74,7 @@ Each query mixes the values.
      cat |   1    1
 
 2  masked = scores where j <= i,
-            else -inf
-          -> [2x2]
+            else -inf -> [2x2]
 
    n \\ m |    the     cat
    ------+---------------

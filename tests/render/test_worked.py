@@ -22,7 +22,7 @@ from attncalc.language.primitive import symbol
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import View, render
-from attncalc.render.page import Note, Part, Table
+from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.render.traces import (
     LONGEST_WORKED,
     ROW,
@@ -421,6 +421,12 @@ def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
         ("latent-attention", ("absorbed/scores", "scores"), True),
         ("rope", ("rotated_norms", "norms"), True),
         ("sampling", ("shares", "top_p"), True),
+        (
+            "chebyshev backward",
+            ("grad_absolute", "grad_a, the result"),
+            False,
+        ),  # the largest difference is positive here
+        ("chebyshev backward", ("grad_difference", "grad_a, the result"), True),
         ("residual backward", ("norm/grad_variance", "norm/grad_standard_deviation"), False),  # all 0, as each says
     ],
 )
@@ -483,6 +489,14 @@ def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
         for option, value in trace.options.items():
             if isinstance(value, str) and value != usual.get(option):
                 assert told[option] == value
+
+
+def test_why_a_step_is_0_is_said_and_not_entry_by_entry() -> None:
+    (trace,) = carried_out("rnn-gru", backward=False)
+    steps = {step.heading.key: step for part in page(trace, View()).all(Part) for step in part.steps}
+    first, second = (steps[f"time step {at}/from_state"] for at in (1, 2))
+    assert [block.text for block in first.all(Paragraph) if block.kind == "about"] == ["all 0, since h_0 is 0"]
+    assert (len(first.lines), len(second.lines)) == (0, 6)
 
 
 @pytest.mark.thorough
