@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from io import StringIO
-from itertools import accumulate, pairwise
 from itertools import chain as joined
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.box import Box
@@ -221,10 +221,11 @@ class Drawn:
         line = self.text(table.name, "bold")
         symbol = self.view.spell(table.symbol)
         line.append(f" = {symbol}" if bare(symbol) != bare(table.name) else "")
-        line.append(self.view.spell(f" ← {source}" if source else ""))
+        line.append(f" {self.view.spell('←')}{GLUE}{self.view.spell(source)}" if source else "")
         sizes = re.sub(r" (?=[^(]*\))", GLUE, self.view.spell(table.sizes))  # no axis is torn: `(h d_k)`
         line.append(f", {sizes}" if table.shape else "")
-        if table.typed and table.typed != table.source:
+        typed = table.typed if table.typed != table.source else ""
+        if typed and not table.is_words:
             rows = self.view.spell(table.typed).split("; ")
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
         if table.note:
@@ -237,7 +238,8 @@ class Drawn:
             line.append(": all 1")
         elif table.said:
             line.append(self.view.spell(f": {table.said}"), FAINT)
-        yield Indented(Chain(line, hang=4), 2)
+        formula = [self.text(typed)] if typed and table.is_words else []
+        yield Indented(Chain(line.append(":" if formula else ""), formula, hang=4), 2)
         if large and not self.view.show:
             yield Indented(Group(*self.grid(table, 4)), 4)
 
@@ -294,9 +296,12 @@ class Drawn:
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
         where = [block.text for block in part.all(Paragraph) if block.kind == "where"]
+        room = ENDLESS if self.width is None else self.width - margin
         for words in where:
-            name, *links = [words] if "; " in words else words.split(" = ", 1)
-            yield Chain(self.text(name), [self.text(f"= {link}") for link in links], is_formula=True)
+            for at, each in enumerate([words] if len(words) <= room else _members(words)):
+                name, *links = [each] if "; " in each else each.split(" = ", 1)
+                chain = Chain(self.text(name), [self.text(f"= {link}") for link in links], is_formula=True)
+                yield Indented(chain, 2 * (at > 0))
         if part.heading.key not in self.known:
             yield from (_Whole(self.text(block.text, REASON)) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:
@@ -435,7 +440,7 @@ class Drawn:
             below = 2 + (mark.cell_len or (4 if not bold else 2))
             names = "→" in point.text and not point.latex  # of parts, none of which is torn
             chained = point.latex or bold or names  # or a name with its choices: broken at its signs
-            text.plain = re.sub(r"(?<![→>]) (?!→|->)", GLUE, text.plain) if names else text.plain
+            text.plain = re.sub(r"(?<![→>,]) (?!→|->)| (?=backward)", GLUE, text.plain) if names else text.plain
             chain = Chain(mark + text, hang=below - 2, is_formula=bool(point.latex))
             yield Indented(chain, 2) if chained else Indented(mark + text, below, 2)
             if words:
@@ -594,6 +599,7 @@ THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
 LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
 CHOOSING = ("where", "else")  # a condition is broken before these rather than within it
+PARTING = (*CHOOSING, "≈", "→", "->", "for")  # and a sum before these, as behind a comma, rather than before its signs
 TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
 WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
 FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number
@@ -608,13 +614,20 @@ HANG = 4
 """Columns before what stands below a name."""
 DEEP = 1.5
 """What a bracket costs in which a line ends; a line costs 1."""
+TORN = 4.0
+"""What a line costs besides that ends within a term, though it holds another one: more than a further line costs."""
 
 
 class _Break(NamedTuple):
-    """A place at which a line may begin, and what it costs."""
+    """A place at which a line may begin, and what it costs.
+
+    Its rank within the same brackets is 0 between members or cases, 1 between terms, 2 between factors or words.
+    """
 
     at: int
     cost: float
+    rank: int = 0
+    within: int = -1  # the place of the bracket that it stands in
 
 
 class Way(Enum):
@@ -709,7 +722,8 @@ def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0, is_formula
 def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> Sequence[_Break]:
     """Where lines begin, a first one of so many cells and then lines of so many: as it costs the least.
 
-    A line that ends within brackets, though it holds a place outside of them, costs that once more.
+    A line that ends within brackets, though it holds a place outside of them, costs that once more. So does one that
+    ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`.
     """
     if cell_len(text) <= first:
         return ()
@@ -719,12 +733,16 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
     for start in reversed(range(last)):
         room = further if start else first
         found, least = (float("inf"), last), float("inf")
+        held: dict[int, _Break] = {}
         for end in range(start + 1, last + 1):
             if end > start + 1 and cell_len(text[places[start].at : places[end].at].rstrip()) > room:
                 break
-            cost = places[end].cost
-            found = min(found, (cost + max(0, cost - least) + best[end][0], -end))  # of equals the longest line
-            least = min(least, cost)
+            place = places[end]
+            looser = held.get(place.within, place)
+            cost = place.cost + max(0, place.cost - least) + TORN * (looser.rank < place.rank)
+            found = min(found, (cost + best[end][0], -end))  # of equals the longest line
+            least = min(least, place.cost)
+            held[place.within] = min(looser, place, key=lambda each: each.rank)
         best[start] = (found[0], -found[1])
     chosen = [best[0][1]]
     while chosen[-1] < last:
@@ -734,41 +752,54 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
 
 def _places(text: str, room: int, is_formula: bool) -> Iterator[_Break]:
     """Where a line may begin: before signs and words, between factors, at last within what is too long for a line."""
-    found: dict[int, float] = {}
+    found: dict[int, tuple[float, int]] = {}
     is_choice = " where " in text
     for word in re.finditer(WORD, text):
         start, sign = word.start(), word[0].split(" ")[0]
-        is_tight = re.fullmatch(TIGHT, sign) is not None
-        is_loose = re.fullmatch(LOOSE.replace("for every", "for"), sign) or text[max(start - 2, 0) : start] in SPLIT
-        found[start] = 0.3 if is_tight else 0.6 if not is_loose else 0.1 if is_choice and sign not in CHOOSING else 0
+        is_part = sign in PARTING or text[max(start - 2, 0) : start] in SPLIT
+        if re.fullmatch(TIGHT, sign):
+            found[start] = 0.3, 2
+        elif is_part or re.fullmatch(LOOSE, sign):
+            found[start] = 0.1 * (is_choice and sign not in CHOOSING), int(not is_part)
+        else:
+            found[start] = 0.6, 2
     for pattern, cost in ((TIMES, 0.8), (FACTOR, 0.3)):
-        found.update((each.start(), cost) for each in re.finditer(pattern, text))
+        found.update((each.start(), (cost, 2)) for each in re.finditer(pattern, text))
     for at in (0, *(at for each in re.finditer(PLACE, text) for at in range(each.start() + 1, each.end()))):
         found.pop(at, None)
     for start, end in pairwise([0, *sorted(found), len(text)]):
         if cell_len(text[start:end].rstrip()) > room:
             found.update(_last(text, start, end, room))
-    depths = _depths(text)
-    for at in sorted(found):
-        depth = depths[at] - 0.5 * (text[at - 2 : at] == "; ")
-        yield _Break(at, 1 + DEEP * (depth + found[at]) if is_formula else 1)
+    brackets = _brackets(text)
+    for at, (cost, rank) in sorted(found.items()):
+        depth = len(brackets[at]) - 0.5 * (text[at - 2 : at] == "; ")
+        yield _Break(at, 1 + DEEP * (depth + cost), rank, (-1, *brackets[at])[-1]) if is_formula else _Break(at, 1)
 
 
-def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, float]]:
+def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, tuple[float, int]]]:
     """Where what is too long for a line is broken even so."""
     at = start
     for part in re.split(LAST, text[start:end]):
         for bit in chop_cells(part, room) if cell_len(part.rstrip()) > room else [part]:
             if at > start:
-                yield at, 4.0
+                yield at, (4.0, 2)
             at += len(bit)
 
 
-def _depths(text: str) -> Sequence[int]:
-    """How many brackets and bars are open in front of each character."""
+def _brackets(text: str) -> Sequence[tuple[int, ...]]:
+    """The places of the brackets and bars that are open in front of each character."""
     opened = {each.start() for each in re.finditer(OPENED, text)}
-    steps = (1 if at in opened else -1 if sign in CLOSED else 0 for at, sign in enumerate(text))
-    return [0, *accumulate(steps)]
+    found: list[tuple[int, ...]] = [()]
+    for at, sign in enumerate(text):
+        found.append((*found[-1], at) if at in opened else found[-1][:-1] if sign in CLOSED else found[-1])
+    return found
+
+
+def _members(text: str) -> Sequence[str]:
+    """What stands between semicolons outside of brackets."""
+    brackets = _brackets(text)
+    starts = [0, *(each.end() for each in re.finditer("; ", text) if not brackets[each.start()]), len(text)]
+    return [text[start:end].rstrip() for start, end in pairwise(starts)]
 
 
 # A value as Rich's tables: a row, a table with its axes' names and labels, or a stack of tables.
@@ -930,7 +961,11 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
             yield Chain(Text.assemble((f"{place}  ", FAINT), (view.spell(entry), style)), hang=4)
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
         whole_grid = _narrowed(whole_grid, table, view, width)
-        for number, block in enumerate(_blocks(whole_grid, width)):
+        blocks = _blocks(whole_grid, width)
+        if len(table.shape) == 1 and blocks[1:] and len(columns) + 2 <= 4 * len(blocks) - 1:  # lines, standing or not
+            whole_grid = _standing(whole_grid)
+            blocks = [whole_grid.columns]
+        for number, block in enumerate(blocks):
             if number:
                 yield Text()
             if whole_grid.above:
@@ -972,6 +1007,16 @@ def _narrowed(grid: _Grid, table: Table, view: View, width: int | None) -> _Grid
     return narrow if len(_blocks(narrow, width)) < len(_blocks(grid, width)) else grid
 
 
+def _standing(grid: _Grid) -> _Grid:
+    """A row that stands: each entry in a line of its own, behind its label."""
+    from attncalc.record.numbers import align  # a door, as above
+
+    places = tuple(column.place for column in grid.columns)
+    entries = align([column.cells[0].strip() for column in grid.columns])
+    labels = [column.heading for column in grid.columns]
+    return grid._replace(matrix=grid.matrix._replace(rows=places), labels=labels, columns=[_Column("", entries, 0)])
+
+
 def _blocks(grid: _Grid, width: int | None) -> Sequence[Sequence[_Column]]:
     """All the columns, in as few groups as fit the page, of about the same size."""
     columns = grid.columns
@@ -1009,7 +1054,8 @@ def _drawn(
         wanted = lit != NOWHERE and lit[0] in (None, row) and lit[1] in (None, column.place)
         return FAINT if row is None else ACCENT if wanted else style
 
-    row_style, heading_style = ("" if axis in table.labels else FAINT for axis in axes(table))
+    down, across = axes(table)  # a row that stands has its own axis down the page
+    row_style, heading_style = ("" if axis in table.labels else FAINT for axis in (down or across, across))
     box, bar = BOXES[view.unicode], view.spell(" │")
     drawn = RichTable(box=box, show_edge=False, padding=0, border_style=FAINT, header_style="", safe_box=False)
     drawn.add_column(Text(grid.corner + bar, FAINT), justify="right", no_wrap=True, width=grid.margin + 2)

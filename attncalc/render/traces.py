@@ -329,12 +329,13 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     """The page with each table once: the result stands at the end, and what else has its numbers says so.
 
     What has them by chance, with these operands, is shown by itself. A gradient of which all entries are one number is
-    no table, but for the result's.
+    no table, but for the result's, and one of them is worked out where all come about in the same way.
     """
     shown: dict[Any, tuple[str, str]] = {}
     alike: dict[int, tuple[str, str, str]] = {}
     said: dict[int, str] = {}
     dropped: set[int] = set()
+    alone: set[int] = set()
     backward = {step.key for step in trace.steps if is_backward(step, trace)}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
         which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
@@ -348,6 +349,8 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
                     why = [block for block in within.all(Paragraph) if block.text.startswith(f"all {number}, since")]
                     said[id(table)] = why[0].text if why else f"all {number}"
                     dropped.update(map(id, why))
+                    ways = {id(each): {line.links for line in each.lines} for each in within.all(Arithmetic)}
+                    alone.update(at for at, found in ways.items() if len(found) == 1 and view.detail != "full")
                 elif (known := shown.setdefault(looks, (name, which))) != (name, which):
                     alike[id(table)] = name, *known
             which = ""
@@ -359,6 +362,8 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     def once(block: Any) -> Any:
         if isinstance(block, Part):
             return block._replace(blocks=tuple(once(each) for each in block.blocks if id(each) not in dropped))
+        if id(block) in alone:
+            return block._replace(lines=block.lines[:1])
         return block._replace(said=said[id(block)]) if id(block) in said else block
 
     return page._replace(blocks=tuple(map(once, page.blocks))) if said else page

@@ -51,6 +51,28 @@ FORMULAS = {
     "between arguments": ("max(0, q) + exp(min(q, 0))", 24, ["max(0, q)", "+ exp(min(q, 0))"]),
     "outside a name of two words": ("argmax(left out, 2, left out)", 20, ["argmax(left out, 2,", "left out)"]),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
+    "before a term rather than within one": (
+        "[3×2] ⊗ [8] + [3×2] ⊗ [8] + [3×2] ⊗ [8]",
+        22,
+        ["[3×2] ⊗ [8]", "+ [3×2] ⊗ [8]", "+ [3×2] ⊗ [8]"],
+    ),
+    "before a term in brackets rather than within one": (
+        "−(0.25×(-1.7352) + 0.5×(-1.4352) + 0.25×(-0.5352))",
+        30,
+        ["−(0.25×(-1.7352)", "+ 0.5×(-1.4352)", "+ 0.25×(-0.5352))"],
+    ),
+    "within a term that a line begins with": ("a + 0.1×[0 < 1]×0.5 + c", 14, ["a", "+ 0.1×[0 < 1]", "×0.5 + c"]),
+    "between arguments rather than within one": (
+        "min(max(1.6, 1 − 0.2), 1 + 0.2)",
+        26,
+        ["min(max(1.6, 1 − 0.2),", "1 + 0.2)"],
+    ),
+    "between members rather than within one": ("[bbb; ccc ⊙ ddd + eee]", 12, ["[bbb;", "ccc ⊙ ddd", "+ eee]"]),
+    "before a case rather than within its condition": (
+        "(a where max(b, 1 − c) ≤ 1 + d, else 0)",
+        28,
+        ["(a", "where max(b, 1 − c) ≤ 1 + d,", "else 0)"],
+    ),
 }
 
 
@@ -157,11 +179,29 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
     for backward in {problem.backward, Backward()}:
         with suppress(AttncalcError):
             page = page_in("table", solve(problem._replace(backward=backward)), View(width=40))
-            assert re.findall(r"left\n *out|all\n *masked", page) == []
+            assert re.findall(r"left\n *out|all\n *masked|→$", page, re.MULTILINE) == []
             assert re.findall(r"^  .* =$", page.partition("\n\n")[2].partition("\n\n")[0], re.MULTILINE) == []
             chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
             if chains and "  · " in chains[1]:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
+
+
+@pytest.mark.parametrize(
+    ("sample", "lines"),
+    [
+        ("scaling", ["where squares = (scores − average)²;", "  scores", "      = Σ(σ·N(0, 1) ⊙ (σ·N(0, 1)));"]),
+        ("concentration", ["where variance", "    = mean((cosines − average)²);", "  average = mean(cosines)"]),
+    ],
+)
+def test_each_name_that_a_formula_uses_has_lines_of_its_own(sample: str, lines: Sequence[str]) -> None:
+    page = page_in("table", solve(posed(sample)), View(width=40))
+    assert "".join(f"   {line}\n" for line in lines) in page
+
+
+def test_parts_of_the_same_rule_are_parted_at_their_commas() -> None:
+    points = Points((Point("step 2/update → step 1/point, step 1/update → start", "a sum"),), 4)
+    page = write(Page("p", (Part("section", Heading("h"), (points,)),)), View(width=40))
+    assert "  step 2/update → step 1/point,\n    step 1/update → start\n" in page
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 160])
@@ -202,6 +242,13 @@ def test_a_sentence_keeps_a_formula_and_what_is_meant_together(width: int) -> No
     assert [
         words for words in ("here Q", "σ·(1 − σ)", "1 − tanh²") if words not in write(page, View(width=width))
     ] == []
+
+
+@pytest.mark.parametrize("width", range(40, 90, 3))
+def test_a_sentence_does_not_tear_what_numbers_are_drawn_from(width: int) -> None:
+    said = "1,000 pairs of vectors from N(0, σ²), and from N(0, 1) for each n (seed 0): the same seed draws the same"
+    page = write(Page("p", (Paragraph(said, "remark"),)), View(width=width))
+    assert [words for words in ("N(0, σ²)", "N(0, 1)") if words not in page] == []
 
 
 @pytest.mark.parametrize("width", [80, 120, 160, 200])

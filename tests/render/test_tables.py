@@ -209,6 +209,14 @@ def test_an_operand_is_broken_between_its_rows(make: Any, written: str, lines: l
     assert found[start : start + len(lines)] == lines
 
 
+def test_an_arrow_stands_before_its_file_and_a_formula_in_one_line(make: Any) -> None:
+    formula = Given(np.array("(1 - x)**2 + 10*(y - x**2)**2"), "descend-valley.json#expression")
+    inputs = {"expression": formula, "probabilities": Given(np.ones(2), "perplexity.json#p", axes=("T",))}
+    text = page(make.trace(make.step("x", 1.0), inputs=inputs), width=40)
+    assert "  expression\n    ← descend-valley.json#expression:\n      (1 - x)**2 + 10*(y - x**2)**2\n" in text
+    assert "  probabilities ← perplexity.json#p,\n      T=2: 1 1\n" in text
+
+
 def test_a_page_narrower_than_any_is_laid_out_for_forty(dot: Trace) -> None:
     assert page(dot, width=12) == page(dot, width=40)
 

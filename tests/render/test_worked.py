@@ -514,6 +514,13 @@ def test_a_gradient_that_is_one_number_all_over_is_no_table(name: str) -> None:
                 assert table.said.startswith(f"all {texts(value.reshape(-1))[0].strip()}") == is_one, step.heading.key
 
 
+def test_a_gradient_that_is_one_number_in_one_way_is_worked_out_once() -> None:
+    trace = solve(posed("cross-entropy")._replace(backward=Backward()))
+    page = page_in("table", trace, View(width=80))
+    assert "   grad_losses[0] = 1 / 3 = 0.3333\n\n   all 0.3333\n" in page
+    assert "grad_losses[1] = 1 / 3" in page_in("table", trace, View(width=80, detail="full"))
+
+
 def test_why_a_gradient_is_0_is_said_once_and_not_entry_by_entry() -> None:
     (trace,) = carried_out("bayes", backward=True)
     steps = {step.heading.key: step for part in page(trace, View()).all(Part) for step in part.steps}
