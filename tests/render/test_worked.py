@@ -22,14 +22,13 @@ from attncalc.language.primitive import symbol
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import View, render
+from attncalc.render.entries import _at, cells
 from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.render.traces import (
     LONGEST_WORKED,
     ROW,
     WORD,
     WORDS,
-    _at,
-    cells,
     leading,
     links,
     operand_steps,
