@@ -130,9 +130,15 @@ def with_another(keys: Keys, student: str, seed: int, name: str = "") -> Keys:
     return keys._replace(variants=every, replaced=(*keys.replaced, *drawn))
 
 
+def _looks(problem: Problem) -> tuple[str, dict[str, tuple[int, ...]]]:
+    """What problems have in common that are compared by their numbers."""
+    return problem.name, {name: given.value.shape for name, given in problem.inputs.items()}
+
+
 def _another(keys: Keys, old: Variant, seed: int) -> Variant:
     """A problem in place of a student's."""
-    taken = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
+    named = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
+    taken = [each for each in named if _looks(each) == _looks(old.held.problem)]
     asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
     for wide in (False, True):
         if found := variants(

@@ -12,7 +12,11 @@ DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 def is_inside(folder: str) -> bool:
     """Whether a path with `/` between its parts stays in the folder that it is written into, on any system."""
-    return all(part.strip(". ") and part.isprintable() and not set(part) & {"\\", ":"} for part in folder.split("/"))
+
+    def fits(part: str) -> bool:
+        return bool(part.strip(". ")) and part.isprintable() and not {*part} & {"\\", ":"} and len(part.encode()) < 256
+
+    return all(map(fits, folder.split("/")))
 
 
 def alike(name: str) -> str:
