@@ -207,6 +207,14 @@ CALLS = {
         'a: "cat" is neither numbers nor a file',
         "1,2,3 is a vector, - standard input",
     ),
+    "attention --q 1,2 --k 1,2 --v 3,4 --bias t5": (
+        'bias: "t5" is neither numbers nor a file',
+        "it may be alibi; 1,2,3 is a vector, - standard input",
+    ),
+    "attention --q 1,2 --k 1,2 --v 3,4 --bias alibbi": (
+        'bias: "alibbi" is neither numbers nor a file',
+        "did you mean alibi?",
+    ),
     "cosine cat dgo --data words.csv": (
         'b: "dgo" is no number, no file and no row label',
         "did you mean dog?",

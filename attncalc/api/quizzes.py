@@ -215,10 +215,9 @@ def of_document(
         return Handouts(keys=read_keys(contents, reading))
     held = document_of(contents, reading)
     names = Key(held.problem).names
-    written = from_document(held.document, names, contents.source).written()
-    wants = asked(asks[0] or written.get("ask", ()), asks[1] or written.get("shown", ()), names)
-    told = wants.written()
-    asks = told.get("ask", ()), told.get("shown", ())
+    ask, shown = from_document(held.document, names, contents.source).words
+    wants = asked(asks[0] or ask, asks[1] or shown, names)
+    asks = wants.words
     if students is not None:
         return Handouts(keys=_like(held.problem, contents.source, students, seed, level or USUAL_LEVEL, asks, wants))
     return Handouts(weighed(held.problem, asks), wants)

@@ -118,7 +118,7 @@ def shared_out(
         )
         scores = step("scaled", scaled(width, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:
-        cap = rules.softcap
+        cap = constant(rules.softcap, "C", "softcap")
         why = "no score can grow without limit: all stay between −C and C"
         scores = step("capped", cap * tanh(scores / cap), why, about=ABOUT["capped"])
     if isinstance(B, Node):
@@ -265,9 +265,10 @@ def _rules(scores: Node, M: Node | None, rules: Rules, start: int, total: int) -
         if rules.causal:
             yield j <= i
         if rules.window is not None:
-            yield i - j < rules.window
+            window = constant(rules.window, "W", "window")
+            yield i - j < window
             if not rules.causal:
-                yield j - i < rules.window
+                yield j - i < window
     if rules.padding is not None:
         yield _valid(scores, index(m.name, axes, "j"), rules.padding)
     if M is not None and _chooses(M):

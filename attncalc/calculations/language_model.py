@@ -42,7 +42,7 @@ from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, aside, constants, group, output, step
+from attncalc.language.graph import Node, aside, constant, constants, group, output, step
 from attncalc.language.ops import affine, concat, rename, softmax, spread, sqrt, take, tanh
 from attncalc.language.ops import ranking as best
 from attncalc.language.ops.parts import part_of
@@ -554,8 +554,9 @@ def _head(x: Node, E: Node | None, head: Weights, softcap: float | None, *, scal
     raw = affine(x, W, head.get("bias"))
     if softcap is None:
         return step("logits", raw, why)
-    raw = step("raw_logits", raw, why)
-    return step("logits", softcap * tanh(raw / softcap), "no logit can grow without limit: all stay between −C and C")
+    raw, cap = step("raw_logits", raw, why), constant(softcap, "C_final", "final_softcap")
+    why = "no logit can grow without limit: all stay between −C_final and C_final"
+    return step("logits", cap * tanh(raw / cap), why)
 
 
 def _loss(logits: Node, tokens: Node, targets: Node | None, *, no_causal: bool) -> Node | None:

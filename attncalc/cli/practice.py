@@ -230,10 +230,8 @@ def _session(
 
     def posed(problem: Problem) -> Posed:
         known = Key(problem).names
-        written = from_document(held.document, known, words[0]).written() if held else {}
-        return Posed(
-            problem, asked(asks[0] or written.get("ask", ()), asks[1] or written.get("shown", ()), known), policy
-        )
+        ask, shown = from_document(held.document, known, words[0]).words if held else ([], [])
+        return Posed(problem, asked(asks[0] or ask, asks[1] or shown, known), policy)
 
     def draw(number: int, mistake: str) -> Posed:
         if held is not None and number == 0:

@@ -17,6 +17,7 @@ from attncalc.evaluate.precisions import PRECISIONS
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
 from attncalc.homework.reading.precisions import narrowest
 from attncalc.inputs.indexing import Part
+from attncalc.inputs.json_files import saved_steps
 from attncalc.inputs.python_values import stored_numbers
 from attncalc.inputs.reading import Contents, Reading, part_of
 from attncalc.inputs.resolve import TABLE, arrays_in, checkpoint_in, find
@@ -89,10 +90,8 @@ def _of_contents(contents: Contents, reading: Reading) -> dict[str, Dumped]:
     if isinstance(contents, ArrayFile):
         return {name: _of_file(contents, name) for name in contents.loaders}
     names = contents.names or (None,)
-    steps = contents.members.get("steps")
-    if isinstance(steps, list):
-        keys = ("/".join(filter(None, (s.get("group"), s.get("name")))) for s in steps if isinstance(s, dict))
-        names = tuple(f"steps/{key}" for key in keys)
+    if isinstance(steps := contents.members.get("steps"), list):
+        names = tuple(step.path for step in saved_steps(steps))
     arrays = {name: contents.array(name, TABLE, reading).value for name in names}
     return {(n or "").removeprefix("steps/"): of_array((n or "").removeprefix("steps/"), a) for n, a in arrays.items()}
 

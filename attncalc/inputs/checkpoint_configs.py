@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,15 @@ from attncalc.calculations import load
 from attncalc.calculations.attention_options import check_buckets
 from attncalc.calculations.positions import NEEDS
 from attncalc.common.errors import InputError, OptionError, both, either, near, quoted, visible
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import read
 
 FOLDER = Path(__file__).parent / "architectures"
 CONFIG = "config.json"
 EVERY = "every"
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
+SHARE = "partial_rotary_factor"
+"""The key for the share of each head that is turned; a table may name another that means it."""
 STACKS = {"layer": "layer", "encoder": "encoder/layer", "decoder": "decoder/layer"}
 """What a stack of layers is called in a table, and where its weights lie in a model."""
 
@@ -115,13 +118,14 @@ def options_of(table: Mapping[str, Any], config: Mapping[str, Any], source: str)
                 layers, told = count(config, table["layers"], source), len(flat[key])
                 if told != layers:
                     raise InputError(f"{source}: {key} is a list of {told}, and {table['layers']} is {layers}")
-            options |= _allowed(key, _option(key, flat[key], meaning, flat, source), source)
+            said = {"option": meaning} if isinstance(meaning, str) else meaning
+            options |= _allowed(key, _option(_Key(key, flat[key], said, flat, source)), source)
     of_heads = next((key for key, meaning in table["config"].items() if meaning == "heads"), None)
     if of_heads and "heads" not in options:
         raise InputError(f"{source} has no {of_heads}", hint="how many heads there are can't be told from the tensors")
     heads, width = options.get("heads"), config.get("hidden_size")
     head = config.get("head_dim") or (width // heads if heads and type(width) is int else None)
-    return options | _rope(config, options, head, source)
+    return options | _rope(table, config, options, head, source)
 
 
 def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -133,51 +137,84 @@ def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _option(key: str, value: Any, meaning: Any, config: Mapping[str, Any], source: str) -> dict[str, Any]:
+class _Key(NamedTuple):
+    """A key of a configuration: what it holds, and what the table says of it."""
+
+    name: str
+    value: Any
+    meaning: Mapping[str, Any]
+    config: Mapping[str, Any]
+    source: str
+
+    def refused(self, fact: str, hint: str = "") -> InputError:
+        return InputError(f"{self.source}: {self.name}{fact}", hint=hint)
+
+
+def _option(key: _Key) -> dict[str, Any]:
     """What a key says of our options; one without a value says nothing."""
-    if isinstance(meaning, str):
-        meaning = {"option": meaning}
-    if "must" in meaning:
-        if value is not None and value not in meaning["must"]:
-            wanted = either(str(one).lower() for one in meaning["must"])
-            raise InputError(f"{source}: {key} = {visible(str(value), 60)} is not supported: it must be {wanted}")
+    meaning = key.meaning
+    if "must" in meaning or "same_as" in meaning:
+        _check(key)
         return {}
-    if "same_as" in meaning:
-        other = meaning["same_as"]
-        if value is not None and value != config.get(other):
-            raise InputError(f"{source}: {key} = {value} is not supported: it must be {other}, {config.get(other)}")
+    if key.value is None or not _holds(meaning.get("when", {}), key.config):
         return {}
-    if value is None or not _holds(meaning.get("when", {}), config):
-        return {}
-    if not isinstance(value, int | float) and not {"words", "places_of"} & meaning.keys():
-        raise InputError(f"{source}: {key} = {_spelled(value)} is not a number")
-    option = meaning["option"]
-    if option in ("heads", "kv_heads") and meaning.keys() == {"option"}:
-        return {option: whole(config, key, source)}
-    if "places_of" in meaning:
-        others = {meaning["places_of"], meaning["others"]}
-        if not isinstance(value, list) or not set(value) <= others:
-            raise InputError(f"{source}: {key} is not a list of {either(sorted(others))}")
-        return {option: tuple(i for i, kind in enumerate(value) if kind == meaning["places_of"])}
-    if "global" in meaning:
-        every, layers = whole(config, key, source), count(config, meaning["of"], source)
-        other = 0 if meaning["global"] == "first" else every - 1
-        return {option: tuple(i for i in range(layers) if i % every != other)}
-    if "both_sides" in meaning:
-        return {option: whole(config, key, source) // 2 + 1}
-    if "words" in meaning:
-        word = str(value).lower() if isinstance(value, bool) else str(value)
-        if word not in meaning["words"] and not isinstance(value, bool):
-            known = ", ".join(meaning["words"])
-            raise InputError(f"{source}: {key} = {quoted(word)} is not supported", hint=f"known are {known}")
-        return {option: meaning["words"][word]} if word in meaning["words"] else {}
-    if "inverse_root" in meaning:
-        if not 0 < value < math.inf:
-            raise InputError(f"{source}: {key} must be greater than 0, not {_spelled(value)}")
-        return {option: 1 / math.sqrt(value)}
-    if "share_of_head" in meaning:
-        return {"share_of_head": value}
-    return {option: value}
+    if not isinstance(key.value, int | float) and not {"words", "places_of"} & meaning.keys():
+        raise key.refused(f" = {_spelled(key.value)} is not a number")
+    reader = next((reader for word, reader in READERS.items() if word in meaning), None)
+    if reader is not None:
+        return reader(key, meaning["option"])
+    counts_heads = meaning.keys() == {"option"} and meaning["option"] in ("heads", "kv_heads")
+    return {meaning["option"]: whole(key.config, key.name, key.source) if counts_heads else key.value}
+
+
+def _check(key: _Key) -> None:
+    """Refuse a value that is none of those that there may be, or is not what another key has."""
+    other = key.meaning.get("same_as", "")
+    wanted = [key.config.get(other)] if other else key.meaning["must"]
+    if key.value is not None and key.value not in wanted:
+        due = f"{other}, {wanted[0]}" if other else either([str(one).lower() for one in wanted] or ["null"])
+        raise key.refused(f" = {visible(str(key.value), 60)} is not supported: it must be {due}")
+
+
+def _of_places(key: _Key, option: str) -> dict[str, Any]:
+    """The layers of one kind, from a list that names each layer's."""
+    kinds = {key.meaning["places_of"], key.meaning["others"]}
+    if not isinstance(key.value, list) or not all(isinstance(kind, str) and kind in kinds for kind in key.value):
+        raise key.refused(f" is not a list of {either(sorted(kinds))}")
+    return {option: tuple(i for i, kind in enumerate(key.value) if kind == key.meaning["places_of"])}
+
+
+def _with_a_window(key: _Key, option: str) -> dict[str, Any]:
+    """All layers but one of every so many, the first or the last of them."""
+    every = whole(key.config, key.name, key.source)
+    layers = count(key.config, key.meaning["of"], key.source)
+    other = 0 if key.meaning["global"] == "first" else every - 1
+    return {option: tuple(i for i in range(layers) if i % every != other)}
+
+
+def _of_words(key: _Key, option: str) -> dict[str, Any]:
+    """What a word means; of true and false one may say nothing."""
+    words, is_switch = key.meaning["words"], isinstance(key.value, bool)
+    word = str(key.value).lower() if is_switch else str(key.value)
+    if word not in words and not is_switch:
+        raise key.refused(f" = {quoted(word)} is not supported", hint=f"known are {', '.join(words)}")
+    return {option: words[word]} if word in words else {}
+
+
+def _of_a_root(key: _Key, option: str) -> dict[str, Any]:
+    if not 0 < key.value < math.inf:
+        raise key.refused(f" must be greater than 0, not {_spelled(key.value)}")
+    return {option: 1 / math.sqrt(key.value)}
+
+
+READERS: dict[str, Callable[[_Key, str], dict[str, Any]]] = {
+    "places_of": _of_places,
+    "global": _with_a_window,
+    "both_sides": lambda key, option: {option: whole(key.config, key.name, key.source) // 2 + 1},
+    "words": _of_words,
+    "inverse_root": _of_a_root,
+}
+"""How a value is read, by the word that a table says it with; any other is the option's as it stands."""
 
 
 def _allowed(key: str, options: dict[str, Any], source: str) -> dict[str, Any]:
@@ -217,20 +254,58 @@ def _holds(when: str | Mapping[str, Any], config: Mapping[str, Any]) -> bool:
     return all(config.get(key) == value for key, value in asked.items())
 
 
-def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, source: str) -> dict[str, Any]:
+def _rope(
+    table: Mapping[str, Any], config: Mapping[str, Any], options: dict[str, Any], head: int | None, source: str
+) -> dict[str, Any]:
     """The options of the turns, where the architecture has any; what a scaling asks for must be known."""
-    share = options.pop("share_of_head", None)
+    options.pop(SHARE, None)
     if not options.get("rope"):
         return {}
-    for key in ("rope_parameters", "rope_scaling"):
-        if not isinstance(config.get(key) or {}, Mapping):
-            raise InputError(f"{source}: {key} = {visible(str(config[key]), 60)} is not an object")
-    held = dict(config.get("rope_parameters") or {})
-    if isinstance(held.get(GLOBAL), Mapping) and not isinstance(held.get(LOCAL, held), Mapping):
-        raise InputError(f"{source}: {LOCAL} = {visible(str(held[LOCAL]), 60)} is not an object")
+    held, found = _of_kinds(config, source)
+    asked = {"rope_theta": config.get("rope_theta")} | _together(config, held, source)
+    kind = asked.pop("rope_type", None) or "default"
+    names, kinds = of_every()["rope"], of_every()["rope_type"]
+    if not isinstance(kind, str) or kind not in kinds:
+        fact = f"{source}: rope_type = {_spelled(kind)} is not supported"
+        raise InputError(fact, hint=f"known are {', '.join(kinds)}")
+    if kind != "default":
+        found["rope_scaling"] = kinds[kind]
+    if "truncate" in asked and not asked.pop("truncate"):
+        found["rope_no_truncate"] = True
+    spellings = [SHARE, *(key for key, meaning in table["config"].items() if meaning == SHARE)]
+    shares = [(key, share) for held in (asked, config) for key in spellings if (share := held.get(key))]
+    asked.pop(SHARE, None)
+    if shares and shares[0][1] != 1:
+        found["rope_dims"] = _turned(*shares[0], head, source)
+    trained = "original_max_position_embeddings"
+    if kind in ("dynamic", "yarn", "longrope", "su") and trained not in asked:
+        asked[trained] = config.get(trained) or config.get("max_position_embeddings")
+    for key, value in asked.items():
+        if value is not None and key not in names:
+            raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
+        if value is not None:
+            found |= _allowed(key, {names[key]: tuple(value) if isinstance(value, list) else value}, source)
+    return _complete(kind, found, source)
+
+
+def _turned(key: str, share: Any, head: int | None, source: str) -> int:
+    """How many entries of a head are turned, by the share of them that a key holds."""
+    if not isinstance(share, int | float) or not 0 < share <= 1:
+        raise InputError(f"{source}: {key} must be greater than 0 and at most 1, not {_spelled(share)}")
+    if head is None:
+        raise InputError(f"{source}: {key} is {share}, a share of each head, and nothing says how wide it is")
+    dims = int(head * share)
+    if not dims or dims % 2:
+        raise InputError(f"{source}: {key} = {share} turns {dims} of the {head} entries of a head, which are no pairs")
+    return dims
+
+
+def _of_kinds(config: Mapping[str, Any], source: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What stands of the turns of most layers, and the options that those with a window have of their own."""
+    held = dict(_object(config, "rope_parameters", source))
     found: dict[str, Any] = {}
     if isinstance(held.get(GLOBAL), Mapping):
-        local = held.get(LOCAL) or {}
+        local = _object(held, LOCAL, source)
         if local.get("rope_type", "default") != "default":
             fact = f"{source}: rope_type = {quoted(str(local['rope_type']))} of {LOCAL} is not supported"
             raise InputError(fact, hint="layers with a window are turned without scaling")
@@ -239,40 +314,29 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
         held = dict(held[GLOBAL])
     if config.get("rope_local_base_freq") is not None:
         found |= _allowed("rope_local_base_freq", {"local_rope_base": config["rope_local_base_freq"]}, source)
-    scaled = dict(config.get("rope_scaling") or {})
+    return held, found
+
+
+def _object(config: Mapping[str, Any], key: str, source: str) -> Mapping[str, Any]:
+    """The object that a key holds, or an empty one."""
+    held = config.get(key) or {}
+    if not isinstance(held, Mapping):
+        raise InputError(f"{source}: {key} = {visible(str(held), 60)} is not an object")
+    return held
+
+
+def _together(config: Mapping[str, Any], held: dict[str, Any], source: str) -> dict[str, Any]:
+    """What the old key and the new one say of the turns; they must not say two things. `type` is `rope_type`."""
+    scaled = dict(_object(config, "rope_scaling", source))
     for one in (scaled, held):
         if "type" in one:
-            one |= {"rope_type": one.get("rope_type") or one["type"]}
+            kind = one.pop("type")
+            one["rope_type"] = one.get("rope_type") or kind
     for key in scaled.keys() & held.keys():
         if scaled[key] != held[key]:
             fact = f"{source}: {key} of rope_scaling is {_spelled(scaled[key])}, and of rope_parameters"
             raise InputError(f"{fact} {_spelled(held[key])}", hint="leave one of them out")
-    asked = {"rope_theta": config.get("rope_theta")} | scaled | held
-    kind = asked.pop("rope_type", None) or asked.pop("type", None) or "default"
-    asked.pop("type", None)
-    names, kinds = of_every()["rope"], of_every()["rope_type"]
-    if kind not in kinds:
-        known = f"known are {', '.join(kinds)}"
-        raise InputError(f"{source}: rope_type = {quoted(str(kind))} is not supported", hint=known)
-    if kind != "default":
-        found["rope_scaling"] = kinds[kind]
-    if "truncate" in asked and not asked.pop("truncate"):
-        found["rope_no_truncate"] = True
-    share = asked.pop("partial_rotary_factor", None) or config.get("partial_rotary_factor") or share
-    if share not in (None, 1, 1.0):
-        if head is None:
-            raise InputError(f"{source}: a share of {share} of each head is turned, and nothing says how wide it is")
-        found["rope_dims"] = int(head * share)
-    longest = config.get("max_position_embeddings")
-    if kind in ("dynamic", "yarn", "longrope", "su") and "original_max_position_embeddings" not in asked:
-        asked["original_max_position_embeddings"] = config.get("original_max_position_embeddings") or longest
-    for key, value in asked.items():
-        if value is None:
-            continue
-        if key not in names:
-            raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
-        found |= _allowed(key, {names[key]: tuple(value) if isinstance(value, list) else value}, source)
-    return _complete(kind, found, source)
+    return scaled | held
 
 
 def _complete(kind: str, found: dict[str, Any], source: str) -> dict[str, Any]:

@@ -281,7 +281,7 @@ class JsonFile(Contents):
         for key, value in self.tree.items():
             labels = self.tree.get("labels", self.labels)
             if key == "steps" and isinstance(value, list):
-                yield from _steps(value)
+                yield from saved_steps(value)
             elif key not in _NO_ARRAYS:
                 yield Entry(key, value, labels, alone=alone)
                 if isinstance(value, dict):
@@ -350,7 +350,8 @@ def _may_be_array(value: Any) -> bool:
     return isinstance(value, list | dict | str | int | float) and not isinstance(value, bool)
 
 
-def _steps(steps: list[Any]) -> Iterator[Entry]:
+def saved_steps(steps: list[Any]) -> Iterator[Entry]:
+    """The steps of a saved result by their group and name."""
     for step in steps:
         if isinstance(step, dict) and isinstance(step.get("name"), str):
             axes = step.get("axes")

@@ -594,8 +594,10 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     labels = _labels(tables)
     kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
     files = _files_beside(base)
-    hint = near(Path(word).stem, [*files, *labels], said=files)
-    return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
+    hint = near(Path(word).stem, [*files, *labels, *operand.words], said=files)
+    known = f"it may be {' or '.join(operand.words)}; " if operand.words else ""
+    usual = f"{known}1,2,3 is a vector, - standard input"
+    return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or usual)
 
 
 def _is_empty(folder: str) -> bool:

@@ -422,6 +422,15 @@ def each(function: Any, value: Array) -> Any:
     return found.reshape(value.shape).tolist()
 
 
+def written_out(tree: Any) -> Any:
+    """What JSON holds, its numbers that are not finite as the words that a document has for them."""
+    if isinstance(tree, dict):
+        return {key: written_out(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [written_out(value) for value in tree]
+    return _odd(tree) if isinstance(tree, float) else tree
+
+
 def _odd(number: Any) -> Any:
     """A number that may be complex or not finite."""
     if isinstance(number, complex):

@@ -133,10 +133,10 @@ def _cells(trace: Trace, view: View) -> list[CellDocument]:
     """The arithmetic of the entries that are asked for."""
     if not view.cells:
         return []
-    from attncalc.render import traces  # a door: few documents have cells
+    from attncalc.render import entries  # a door: few documents have cells
 
     cells: list[CellDocument] = []
-    for step, line in traces.cells(trace, view):
+    for step, line in entries.cells(trace, view):
         cell: CellDocument = {
             "step": step.key,
             "at": list(line.at),

@@ -132,7 +132,10 @@ def _depth(steps: list[tuple[int, Step]]) -> int:
 
 
 def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View) -> Iterator[Row]:
-    """A row for each group, as deep as is asked for, for each step beside them, and where turns are left out."""
+    """A row for each group, as deep as is asked for, for each step beside them, and where turns are left out.
+
+    A backward pass may come to a layer twice, to its values and to its weights: that is one row.
+    """
 
     def part(item: tuple[int, Step]) -> tuple[bool, str, bool]:
         number, step = item
@@ -140,9 +143,11 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
         alone = len(names) < depth
         return (True, str(number), False) if alone else (False, "/".join(names[:depth]), is_backward(step, trace))
 
+    gathered: dict[tuple[bool, str, bool], list[tuple[int, Step]]] = {}
+    for item in steps:
+        gathered.setdefault(part(item), []).append(item)
     before, gaps = "", trace.gaps
-    for (alone, name, backward), members in groupby(steps, key=part):
-        inside = list(members)
+    for (alone, name, backward), inside in gathered.items():
         number, last = inside[-1]
         within = last.key.split("/")[0]
         if before != within and before in gaps:

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from io import StringIO
-from itertools import accumulate, pairwise
 from itertools import chain as joined
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.box import Box
@@ -19,6 +19,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from attncalc.common.errors import both
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import ONES
 from attncalc.render import View
@@ -36,6 +37,7 @@ from attncalc.render.page import (
     Page,
     Paragraph,
     Part,
+    Place,
     Point,
     Points,
     Rows,
@@ -77,6 +79,7 @@ ENDLESS = 1_000_000  # columns of a page that has no width
 PROSE = 80  # columns of what is explained on such a page
 SHORTEST_RULE = 40
 WIDE = 160  # columns from which on factors stand beside their product, and heads side by side
+MOST_LINES = 2  # of products of heads that stand side by side
 LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it,
 # and so they do where there are hardly more and words would take three lines, or most rows two
 
@@ -218,10 +221,11 @@ class Drawn:
         line = self.text(table.name, "bold")
         symbol = self.view.spell(table.symbol)
         line.append(f" = {symbol}" if bare(symbol) != bare(table.name) else "")
-        line.append(self.view.spell(f" ← {source}" if source else ""))
+        line.append(f" {self.view.spell('←')}{GLUE}{self.view.spell(source)}" if source else "")
         sizes = re.sub(r" (?=[^(]*\))", GLUE, self.view.spell(table.sizes))  # no axis is torn: `(h d_k)`
         line.append(f", {sizes}" if table.shape else "")
-        if table.typed and table.typed != table.source:
+        typed = table.typed if table.typed != table.source else ""
+        if typed and not table.is_words:
             rows = self.view.spell(table.typed).split("; ")
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
         if table.note:
@@ -234,7 +238,8 @@ class Drawn:
             line.append(": all 1")
         elif table.said:
             line.append(self.view.spell(f": {table.said}"), FAINT)
-        yield Indented(Chain(line, hang=4), 2)
+        formula = [self.text(typed)] if typed and table.is_words else []
+        yield Indented(Chain(line.append(":" if formula else ""), formula, hang=4), 2)
         if large and not self.view.show:
             yield Indented(Group(*self.grid(table, 4)), 4)
 
@@ -291,9 +296,12 @@ class Drawn:
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
         where = [block.text for block in part.all(Paragraph) if block.kind == "where"]
+        room = ENDLESS if self.width is None else self.width - margin
         for words in where:
-            name, *links = [words] if "; " in words else words.split(" = ", 1)
-            yield Chain(self.text(name), [self.text(f"= {link}") for link in links], is_formula=True)
+            for at, each in enumerate([words] if len(words) <= room else _members(words)):
+                name, *links = [each] if "; " in each else each.split(" = ", 1)
+                chain = Chain(self.text(name), [self.text(f"= {link}") for link in links], is_formula=True)
+                yield Indented(chain, 2 * (at > 0))
         if part.heading.key not in self.known:
             yield from (_Whole(self.text(block.text, REASON)) for block in part.all(Paragraph) if block.kind == "why")
         for block in about:
@@ -315,34 +323,41 @@ class Drawn:
         yield from (self.text(note.text, KINDS[note.kind]) for note in found if note.kind != "silent")
 
     def product(self, part: Part, table: Table, margin: int, style: str) -> RenderableType | None:
-        """A matrix product beside its factors and its bias, with the row, the column and the entry that are worked out.
+        """Matrix products beside their factors and bias, with the row, the column and the entry that are worked out.
 
-        None where the page is not that wide, or all of them are wider.
+        None where the page is not that wide, or one of them is wider, or they would take too many lines.
         """
         if not table.factors or self.width is None or self.width < WIDE:
             return None
-        row, column = part.lines[0].at if len(part.lines) == 1 else NOWHERE
-        is_lit = row is not None
         tables = (*table.factors, table)
-        found = [one_matrix(each, self.view) for each in tables]
-        whole_grids = [each for each in found if each is not None and not any(one.gap for one in each.columns)]
-        between = (2 * BETWEEN + 1) * (len(tables) - 1)
-        if len(whole_grids) < len(tables) or sum(one.width() for one in whole_grids) + between > self.width - margin:
-            return None
-        beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
-        names: list[RenderableType] = []
+        stacks = [_stack(each, self.view) for each in tables]
+        worked_out = part.lines[0].at if len(part.lines) == 1 else ()
+        blocks = []
+        for at in stacks[-1] if all(stacks) else ():
+            lit = worked_out[-2:] if worked_out and worked_out[:-2] == at else ()
+            grids = [stack[at if at in stack else ()] for stack in stacks]
+            blocks.append(self.equation(grids, tables, lit, style))
+        return _in_lines(blocks, self.width - margin, most=MOST_LINES) if blocks else None
+
+    def equation(self, grids: Sequence[_Grid], tables: Sequence[Table], lit: Sequence[int], style: str) -> _Block:
+        """Two factors, what is added to them, and what comes of it, beside one another; lit is an entry's place."""
+        names = [self.text(table.symbol or table.name, "bold") for table in tables]
+        signs = "·+"[: len(tables) - 2] + "="
+        above: list[RenderableType] = [names[0]]
         drawn: list[RenderableType] = []
-        for at, (each, of) in enumerate(zip(whole_grids, tables, strict=True)):
+        for at, (one, table) in enumerate(zip(grids, tables, strict=True)):
             if at:
-                names.append(self.text("=" if of is table else "·+"[at - 1]))
+                above += [self.text(signs[at - 1]), names[at]]
                 drawn.append("")
-            has_rows = at != 1 and len(of.shape) > 1  # of the second factor, and of a bias, it is a column
-            lit = (row if has_rows else None, column if at else None) if is_lit else NOWHERE
-            names.append(self.text(of.symbol or of.name, "bold"))
-            drawn.append(_drawn(each, each.columns, of, self.view, style if of is table else "", lit))
-        beside.add_row(*names)
+            has_rows = at != 1 and len(table.shape) > 1  # of the second factor, and of a bias, it is a column
+            place = (lit[0] if has_rows else None, lit[1] if at else None) if lit else NOWHERE
+            drawn.append(_drawn(one, one.columns, table, self.view, style if table is tables[-1] else "", place))
+        beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
+        beside.add_row(*above)
         beside.add_row(*drawn)
-        return beside
+        widths = (max(one.width(), name.cell_len) for one, name in zip(grids, names, strict=True))
+        width = sum(widths) + (2 * BETWEEN + 1) * len(signs)
+        return _Block(self.view.spell(heading(tables[-1], grids[-1].matrix)), width, beside)
 
     def prose(self, words: str) -> RenderableType:
         """What is explained, in lines that are not too long to be read."""
@@ -399,11 +414,13 @@ class Drawn:
     def points(self, block: Points) -> Iterator[RenderableType]:
         """Names with words beside them, or sentences with words below."""
         left, most = block.room, ENDLESS if self.width is None else self.width // 2 - 4
-        if left > most:  # ways, `centered → x`, all have their words below; of options those with a long name
-            fitting = [len(point.text) for point in block.points if len(point.text) <= most and "→" not in point.text]
-            left = max(fitting, default=4)
-        elif left and most >= WIDE // 3:
-            left = max([left, *(len(point.text) for point in block.points if len(point.text) <= WIDE // 3)])
+        lengths = [len(point.text) for point in block.points]
+        if left and most >= WIDE // 3:
+            left = max([left, *(length for length in lengths if length <= WIDE // 3)])
+        if left > most:  # those with a long name have their words below
+            left = max((length for length in lengths if length <= most), default=4)
+        if 0 < left < max(lengths) and any("→" in point.text and not point.latex for point in block.points):
+            left = 4  # and all ways have, `centered → x`, where one has
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 
@@ -423,7 +440,7 @@ class Drawn:
             below = 2 + (mark.cell_len or (4 if not bold else 2))
             names = "→" in point.text and not point.latex  # of parts, none of which is torn
             chained = point.latex or bold or names  # or a name with its choices: broken at its signs
-            text.plain = re.sub(r"(?<![→>]) (?!→|->)", GLUE, text.plain) if names else text.plain
+            text.plain = re.sub(r"(?<![→>,]) (?!→|->)| (?=backward)", GLUE, text.plain) if names else text.plain
             chain = Chain(mark + text, hang=below - 2, is_formula=bool(point.latex))
             yield Indented(chain, 2) if chained else Indented(mark + text, below, 2)
             if words:
@@ -488,11 +505,13 @@ class Drawn:
                 line.add_column(width=width, no_wrap=True)
             if beside:
                 line.add_column(overflow="fold")
-            line.add_row(*(Text(cell, style) for cell in cells[start:end] + cells[-1:] * beside))
+            words = [_Whole(Text(cells[-1], style))] * beside
+            line.add_row(*(Text(cell, style) for cell in cells[start:end]), *words)
             yield from [Indented(Text(cells[0], style))] if start else []
             yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
-            yield from [Indented(Text(cells[-1], style), 4)] if cells[-1] and not beside else []
-        yield from missing(self.view, (len(spelled[0]) - 1 - end, "column"))
+            yield from [Indented(_Whole(Text(cells[-1], style)), 4)] if cells[-1] and not beside else []
+        if len(spelled[0]) - 1 > end:
+            yield self.text(f"{GAP} {both(rows.head[end:-1])} (on a wider page)", FAINT)
 
     def picture(self, picture: Picture) -> Iterator[RenderableType]:
         """A picture, drawn with characters."""
@@ -515,7 +534,8 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
-FORMED = r"[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"  # `σ·(1 − σ)`; `here V`, the factor
+FORMED = r"(?:→|->) [^→:]+?(?= →| ->|:|$)|\bN\([^()]*\)|[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"
+"""`→ token 2, backward`, `N(0, 1)`, `σ·(1 − σ)`, and `here V`, the factor."""
 
 
 def _known(page: Page) -> Iterator[str]:
@@ -560,16 +580,13 @@ class _Narrow:
         return console.render(self.inside, options.update(width=min(self.width, options.max_width)))
 
 
-def _links(formula: Formula, name: str) -> Iterator[str]:
-    """`= ∂L/∂scores`, `= Q·Kᵀ`, `= [2×3]·[3×2]`, `→ [2×2]`."""
-    if formula.symbol != name:
-        yield f"= {formula.symbol}"
-    if formula.text:
-        yield f"= {formula.text}"
-    if formula.sizes:
-        yield f"= {formula.sizes}"
+def _links(formula: Formula, name: str) -> Sequence[str]:
+    """`= ∂L/∂scores`, `= Q·Kᵀ`, `= [2×3]·[3×2] → [2×2]`: the shape that comes out stands behind the last of them."""
+    symbol = formula.symbol if formula.symbol != name else ""
+    links = [f"= {link}" for link in (symbol, formula.text, formula.sizes) if link]
     if formula.outcome:
-        yield f"→ {formula.outcome}"
+        links[-1:] = [" ".join([*links[-1:], f"→ {formula.outcome}"])]
+    return links
 
 
 # Formulas on a terminal: broken before their signs where they are wider than the page, and names cut to a width.
@@ -582,6 +599,7 @@ THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
 LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
 CHOOSING = ("where", "else")  # a condition is broken before these rather than within it
+PARTING = (*CHOOSING, "≈", "→", "->", "for")  # and a sum before these, as behind a comma, rather than before its signs
 TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
 WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
 FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number
@@ -596,13 +614,20 @@ HANG = 4
 """Columns before what stands below a name."""
 DEEP = 1.5
 """What a bracket costs in which a line ends; a line costs 1."""
+TORN = 4.0
+"""What a line costs besides that ends within a term, though it holds another one: more than a further line costs."""
 
 
 class _Break(NamedTuple):
-    """A place at which a line may begin, and what it costs."""
+    """A place at which a line may begin, and what it costs.
+
+    Its rank within the same brackets is 0 between members or cases, 1 between terms, 2 between factors or words.
+    """
 
     at: int
     cost: float
+    rank: int = 0
+    within: int = -1  # the place of the bracket that it stands in
 
 
 class Way(Enum):
@@ -697,7 +722,8 @@ def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0, is_formula
 def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> Sequence[_Break]:
     """Where lines begin, a first one of so many cells and then lines of so many: as it costs the least.
 
-    A line that ends within brackets, though it holds a place outside of them, costs that once more.
+    A line that ends within brackets, though it holds a place outside of them, costs that once more. So does one that
+    ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`.
     """
     if cell_len(text) <= first:
         return ()
@@ -707,12 +733,16 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
     for start in reversed(range(last)):
         room = further if start else first
         found, least = (float("inf"), last), float("inf")
+        held: dict[int, _Break] = {}
         for end in range(start + 1, last + 1):
             if end > start + 1 and cell_len(text[places[start].at : places[end].at].rstrip()) > room:
                 break
-            cost = places[end].cost
-            found = min(found, (cost + max(0, cost - least) + best[end][0], -end))  # of equals the longest line
-            least = min(least, cost)
+            place = places[end]
+            looser = held.get(place.within, place)
+            cost = place.cost + max(0, place.cost - least) + TORN * (looser.rank < place.rank)
+            found = min(found, (cost + best[end][0], -end))  # of equals the longest line
+            least = min(least, place.cost)
+            held[place.within] = min(looser, place, key=lambda each: each.rank)
         best[start] = (found[0], -found[1])
     chosen = [best[0][1]]
     while chosen[-1] < last:
@@ -722,41 +752,54 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
 
 def _places(text: str, room: int, is_formula: bool) -> Iterator[_Break]:
     """Where a line may begin: before signs and words, between factors, at last within what is too long for a line."""
-    found: dict[int, float] = {}
+    found: dict[int, tuple[float, int]] = {}
     is_choice = " where " in text
     for word in re.finditer(WORD, text):
         start, sign = word.start(), word[0].split(" ")[0]
-        is_tight = re.fullmatch(TIGHT, sign) is not None
-        is_loose = re.fullmatch(LOOSE.replace("for every", "for"), sign) or text[max(start - 2, 0) : start] in SPLIT
-        found[start] = 0.3 if is_tight else 0.6 if not is_loose else 0.1 if is_choice and sign not in CHOOSING else 0
+        is_part = sign in PARTING or text[max(start - 2, 0) : start] in SPLIT
+        if re.fullmatch(TIGHT, sign):
+            found[start] = 0.3, 2
+        elif is_part or re.fullmatch(LOOSE, sign):
+            found[start] = 0.1 * (is_choice and sign not in CHOOSING), int(not is_part)
+        else:
+            found[start] = 0.6, 2
     for pattern, cost in ((TIMES, 0.8), (FACTOR, 0.3)):
-        found.update((each.start(), cost) for each in re.finditer(pattern, text))
+        found.update((each.start(), (cost, 2)) for each in re.finditer(pattern, text))
     for at in (0, *(at for each in re.finditer(PLACE, text) for at in range(each.start() + 1, each.end()))):
         found.pop(at, None)
     for start, end in pairwise([0, *sorted(found), len(text)]):
         if cell_len(text[start:end].rstrip()) > room:
             found.update(_last(text, start, end, room))
-    depths = _depths(text)
-    for at in sorted(found):
-        depth = depths[at] - 0.5 * (text[at - 2 : at] == "; ")
-        yield _Break(at, 1 + DEEP * (depth + found[at]) if is_formula else 1)
+    brackets = _brackets(text)
+    for at, (cost, rank) in sorted(found.items()):
+        depth = len(brackets[at]) - 0.5 * (text[at - 2 : at] == "; ")
+        yield _Break(at, 1 + DEEP * (depth + cost), rank, (-1, *brackets[at])[-1]) if is_formula else _Break(at, 1)
 
 
-def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, float]]:
+def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, tuple[float, int]]]:
     """Where what is too long for a line is broken even so."""
     at = start
     for part in re.split(LAST, text[start:end]):
         for bit in chop_cells(part, room) if cell_len(part.rstrip()) > room else [part]:
             if at > start:
-                yield at, 4.0
+                yield at, (4.0, 2)
             at += len(bit)
 
 
-def _depths(text: str) -> Sequence[int]:
-    """How many brackets and bars are open in front of each character."""
+def _brackets(text: str) -> Sequence[tuple[int, ...]]:
+    """The places of the brackets and bars that are open in front of each character."""
     opened = {each.start() for each in re.finditer(OPENED, text)}
-    steps = (1 if at in opened else -1 if sign in CLOSED else 0 for at, sign in enumerate(text))
-    return [0, *accumulate(steps)]
+    found: list[tuple[int, ...]] = [()]
+    for at, sign in enumerate(text):
+        found.append((*found[-1], at) if at in opened else found[-1][:-1] if sign in CLOSED else found[-1])
+    return found
+
+
+def _members(text: str) -> Sequence[str]:
+    """What stands between semicolons outside of brackets."""
+    brackets = _brackets(text)
+    starts = [0, *(each.end() for each in re.finditer("; ", text) if not brackets[each.start()]), len(text)]
+    return [text[start:end].rstrip() for start, end in pairwise(starts)]
 
 
 # A value as Rich's tables: a row, a table with its axes' names and labels, or a stack of tables.
@@ -770,6 +813,7 @@ ALWAYS_WHOLE = 12  # columns: what a student writes out by hand is shown whole o
 LONGEST_LABEL = 16
 
 BETWEEN = 2  # blanks between columns
+APART = 2 * BETWEEN  # and between tables
 
 
 class Ruled(Box):
@@ -856,29 +900,56 @@ def grid(
         yield from _matrix(matrix, table, view, width, style)
 
 
-def one_matrix(table: Table, view: View) -> _Grid | None:
-    """A value that is one matrix, as text."""
+def _stack(table: Table, view: View) -> dict[Place, _Grid]:
+    """The matrices of a value as text, by their places; none where something of it is left out."""
     shown = window(table, view, Limits()).matrices if table.can_be_shown and table.shape else ()
-    return _grid(shown[0], table, view) if len(shown) == 1 and None not in shown[0].rows else None
+    if len(shown) < whole(table.shape).tables or any(None in (*each.rows, *each.columns) for each in shown):
+        return {}
+    return {matrix.at: _grid(matrix, table, view) for matrix in shown}
+
+
+class _Block(NamedTuple):
+    """What stands beside others of its kind: what is said above it, how wide it is, and what it looks like."""
+
+    above: str
+    width: int
+    drawn: RenderableType
+
+
+def _in_lines(
+    blocks: Sequence[_Block], width: int, *, least: int = 1, most: int | None = None
+) -> RenderableType | None:
+    """Blocks side by side, as few lines of them as the page holds, about as many in each.
+
+    None where a line does not hold `least` of them, or they take more than `most` lines.
+    """
+    widest = max(max(block.width, cell_len(block.above)) for block in blocks)
+    count = (width + APART) // (widest + APART)
+    lines = -(-len(blocks) // max(count, 1))
+    if count < least or lines > (most or lines):
+        return None
+    count = -(-len(blocks) // lines)
+    beside = RichTable.grid(padding=(0, APART, 0, 0))
+    for start in range(0, len(blocks), count):
+        if start:
+            beside.add_row()
+        some = blocks[start : start + count]
+        if some[0].above:
+            beside.add_row(*(Text(block.above, "bold") for block in some))
+        beside.add_row(*(block.drawn for block in some))
+    return beside
 
 
 def _side_by_side(shown: Sequence[Matrix], table: Table, view: View, width: int, style: str) -> RenderableType | None:
-    """The matrices of a stack, as few lines of them as the page holds, about as many in each; None if only one fits."""
-    if len(shown) < 2:
-        return None
+    """The matrices of a stack side by side; None where only one fits."""
     grids = [_grid(matrix, table, view) for matrix in shown]
-    apart = 2 * BETWEEN
-    count = (width + apart) // (max(one.width() for one in grids) + apart)
-    if count < 2 or any(column.gap for one in grids for column in one.columns):
+    if len(shown) < 2 or any(column.gap for one in grids for column in one.columns):
         return None
-    count = -(-len(shown) // -(-len(shown) // count))
-    beside = RichTable.grid(padding=(0, apart, 0, 0))
-    for start in range(0, len(shown), count):
-        if start:
-            beside.add_row()
-        beside.add_row(*(Text(view.spell(heading(table, one.matrix)), "bold") for one in grids[start : start + count]))
-        beside.add_row(*(_drawn(one, one.columns, table, view, style) for one in grids[start : start + count]))
-    return beside
+    blocks = [
+        _Block(view.spell(heading(table, one.matrix)), one.width(), _drawn(one, one.columns, table, view, style))
+        for one in grids
+    ]
+    return _in_lines(blocks, width, least=2)
 
 
 def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: str) -> Iterator[RenderableType]:
@@ -890,7 +961,11 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
             yield Chain(Text.assemble((f"{place}  ", FAINT), (view.spell(entry), style)), hang=4)
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
         whole_grid = _narrowed(whole_grid, table, view, width)
-        for number, block in enumerate(_blocks(whole_grid, width)):
+        blocks = _blocks(whole_grid, width)
+        if len(table.shape) == 1 and blocks[1:] and len(columns) + 2 <= 4 * len(blocks) - 1:  # lines, standing or not
+            whole_grid = _standing(whole_grid)
+            blocks = [whole_grid.columns]
+        for number, block in enumerate(blocks):
             if number:
                 yield Text()
             if whole_grid.above:
@@ -932,6 +1007,16 @@ def _narrowed(grid: _Grid, table: Table, view: View, width: int | None) -> _Grid
     return narrow if len(_blocks(narrow, width)) < len(_blocks(grid, width)) else grid
 
 
+def _standing(grid: _Grid) -> _Grid:
+    """A row that stands: each entry in a line of its own, behind its label."""
+    from attncalc.record.numbers import align  # a door, as above
+
+    places = tuple(column.place for column in grid.columns)
+    entries = align([column.cells[0].strip() for column in grid.columns])
+    labels = [column.heading for column in grid.columns]
+    return grid._replace(matrix=grid.matrix._replace(rows=places), labels=labels, columns=[_Column("", entries, 0)])
+
+
 def _blocks(grid: _Grid, width: int | None) -> Sequence[Sequence[_Column]]:
     """All the columns, in as few groups as fit the page, of about the same size."""
     columns = grid.columns
@@ -969,7 +1054,8 @@ def _drawn(
         wanted = lit != NOWHERE and lit[0] in (None, row) and lit[1] in (None, column.place)
         return FAINT if row is None else ACCENT if wanted else style
 
-    row_style, heading_style = ("" if axis in table.labels else FAINT for axis in axes(table))
+    down, across = axes(table)  # a row that stands has its own axis down the page
+    row_style, heading_style = ("" if axis in table.labels else FAINT for axis in (down or across, across))
     box, bar = BOXES[view.unicode], view.spell(" │")
     drawn = RichTable(box=box, show_edge=False, padding=0, border_style=FAINT, header_style="", safe_box=False)
     drawn.add_column(Text(grid.corner + bar, FAINT), justify="right", no_wrap=True, width=grid.margin + 2)

@@ -1,4 +1,4 @@
-"""The pages of a trace: the whole of it, one value of it, or the arithmetic of its entries."""
+"""The pages of a trace: the whole of it, or one value of it; and the arithmetic of an entry as text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby, islice, product
+from itertools import groupby, product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import ShapeError, amount, both, near, visible
+from attncalc.common.errors import amount, both, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.record import trace as record
@@ -39,7 +39,6 @@ from attncalc.render.page import (
     Point,
     Points,
     Table,
-    bare,
     ends,
     located,
     matrices,
@@ -51,9 +50,6 @@ from attncalc.render.page import (
 )
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
-
-if TYPE_CHECKING:  # few runs are in narrow types
-    from attncalc.evaluate.precisions import Rounded
 
 # Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.
 
@@ -316,7 +312,7 @@ ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
 def page(trace: Trace, view: View, *, once: bool = True) -> Page:
     """What is asked for of a trace: entries' arithmetic, a value alone, or all of it; `once`, no table twice."""
     if view.cells:
-        return Page(trace.calculation, tuple(_cells(trace, view)))
+        return Page(trace.calculation, tuple(loaded("render.entries:parts")(trace, view)))
     if view.plot and view.bare:
         return Page(trace.calculation, trace.pictures)
     if view.bare:
@@ -330,12 +326,13 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     """The page with each table once: the result stands at the end, and what else has its numbers says so.
 
     What has them by chance, with these operands, is shown by itself. A gradient of which all entries are one number is
-    no table, but for the result's.
+    no table, but for the result's, and one of them is worked out where all come about in the same way.
     """
     shown: dict[Any, tuple[str, str]] = {}
     alike: dict[int, tuple[str, str, str]] = {}
     said: dict[int, str] = {}
     dropped: set[int] = set()
+    alone: set[int] = set()
     backward = {step.key for step in trace.steps if is_backward(step, trace)}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
         which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
@@ -349,6 +346,8 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
                     why = [block for block in within.all(Paragraph) if block.text.startswith(f"all {number}, since")]
                     said[id(table)] = why[0].text if why else f"all {number}"
                     dropped.update(map(id, why))
+                    ways = {id(each): {line.links for line in each.lines} for each in within.all(Arithmetic)}
+                    alone.update(at for at, found in ways.items() if len(found) == 1 and view.detail != "full")
                 elif (known := shown.setdefault(looks, (name, which))) != (name, which):
                     alike[id(table)] = name, *known
             which = ""
@@ -360,6 +359,8 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     def once(block: Any) -> Any:
         if isinstance(block, Part):
             return block._replace(blocks=tuple(once(each) for each in block.blocks if id(each) not in dropped))
+        if id(block) in alone:
+            return block._replace(lines=block.lines[:1])
         return block._replace(said=said[id(block)]) if id(block) in said else block
 
     return page._replace(blocks=tuple(map(once, page.blocks))) if said else page
@@ -545,7 +546,7 @@ def _part(step: Step, trace: Trace) -> str:
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
     """Some steps, each with its part; what stands beside the others has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
-    above = Above({}, set())
+    above = _nothing_above(trace)
     return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, above, step.why)) for step in steps)
 
 
@@ -585,16 +586,10 @@ def _divided(
     outputs = {output.key: output for output in trace.outputs}
     result = trace.outputs[0]
     items = shown(trace, view)
-    above = Above({}, set())
-    known = {(step.key, False): step for step in trace.steps}
-    known |= {(name, True): step for name, step in operand_steps(trace).items()}
+    above = _nothing_above(trace)
 
     def made(step: Step, number: int | None) -> tuple[str, Part]:
-        part = _step(step, number, trace, view, above, ways.get(step.key, step.why))
-        shown = part.one(Table)
-        factors = tuple(_factors(step, trace, view, known))
-        blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
-        return _part(step, trace), part._replace(blocks=tuple(blocks)) if factors else part
+        return _part(step, trace), _step(step, number, trace, view, above, ways.get(step.key, step.why))
 
     keys = [step.key for _, step in items]
     first = keys.index(result.key) if result.key in keys else len(keys)
@@ -608,10 +603,19 @@ def _divided(
 
 
 class Above(NamedTuple):
-    """What stands above a step: the place that was worked out last, and what formulas speak of that is no step."""
+    """What stands above a step: the place that was worked out last, and what formulas speak of that is no step.
+
+    `known` are steps by their keys, and operands by their names, which have a True behind them.
+    """
 
     followed: dict[str, int]
     told: set[str]
+    known: Mapping[tuple[str, bool], Step]
+
+
+def _nothing_above(trace: Trace) -> Above:
+    known = {(step.key, False): step for step in trace.steps}
+    return Above({}, set(), known | {(name, True): step for name, step in operand_steps(trace).items()})
 
 
 def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
@@ -638,6 +642,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     is_plain &= view.detail != "full"
     if worked := [] if is_plain and shown.shape else worked_lines(step, shown, trace, view, above.followed):
         blocks.append(Arithmetic(tuple(worked)))
+    shown = shown._replace(factors=tuple(_factors(step, trace, view, above.known)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step, trace)))
 
 
@@ -649,9 +654,9 @@ def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, boo
     for factor, found in zip(factors, values, strict=True) if len(values) == len(factors) else ():
         shown = table(found, trace, view)
         value, symbol = np.asarray(shown.value), shown.symbol or shown.name
-        names = factor.axes[::-1] if factor.is_turned else factor.axes
+        names = (*factor.axes[:-2], *factor.axes[:-3:-1]) if factor.is_turned else factor.axes
         labels = {new: shown.labels[old] for old, new in zip(shown.axes, names, strict=True) if old in shown.labels}
-        value, symbol = (value.T, f"{symbol}ᵀ") if factor.is_turned else (value, symbol)
+        value, symbol = (value.swapaxes(-1, -2), f"{symbol}ᵀ") if factor.is_turned else (value, symbol)
         yield shown._replace(value=value, axes=factor.axes, shape=value.shape, labels=labels, symbol=symbol)
 
 
@@ -818,10 +823,7 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
-        sign, _, number = words.partition(" = ")
-        if sign != name and bare(sign) == bare(name):
-            said[name] = f"{name} = {number}"
-        elif sign != name:
+        if words.partition(" = ")[0] != name:
             said[name] = f"{name} = {words}" if name in said else words
         elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
             said[name] = words
@@ -888,10 +890,10 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
     if "e" in number and step.shape and (shown.value is None or shown.value.dtype.kind == "f"):
         number = _beside_others(shown, at, view) or number
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
-    return _told_of(Line(step.name, at, "", (), labels), number, step, trace, view, deepest)
+    return told_of(Line(step.name, at, "", (), labels), number, step, trace, view, deepest)
 
 
-def _told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepest: int | None = None) -> Line:
+def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepest: int | None = None) -> Line:
     """The line with the arithmetic that leads to its entry; one that is only moved has the place that it came from."""
     pieces = solver.arithmetic(trace, step, line.at, deepest)
     arithmetic = leading(written(pieces, view.digits, number), number)
@@ -925,111 +927,3 @@ def _beside_others(shown: Table, at: tuple[int, ...], view: View) -> str:
     """An entry with as many digits as it has in the table; "" where it is not shown there."""
     matrices = window(shown, view, Limits()).matrices
     return next((entry for matrix in matrices for place, entry in located(shown, matrix) if place == at), "")
-
-
-def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
-    """The entries whose arithmetic is asked for, in order: those of one step, or of every step that is to be shown."""
-    if view.cells == ("all",):
-        for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
-            yield from _of_step(step, None, trace, view)
-    else:
-        for word in (each for words in view.cells for each in re.split(r"(?<=\]),(?!$)", words)):
-            name, at = _parted(word)
-            yield from _of_step(trace.find(name), at, trace, view)
-
-
-def _cells(trace: Trace, view: View) -> Iterator[Part]:
-    for key, lines in groupby(cells(trace, view), key=lambda found: found[0].key):
-        step = trace.find(key)
-        shape = Table(step.name, None, step.axes, step.shape)
-        worked = tuple(line for _, line in lines)
-        told = (*_left(trace, step, worked), *_rounding(trace, step, worked))
-        yield Part("cells", Heading(key), (formula(step), Paragraph(step.why, "why"), Arithmetic(worked), *told, shape))
-
-
-def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
-    """Of entries that are shown as 0 what rounding has left."""
-    nothing = solver.left_over(trace, step)
-    if nothing is None or step.value is None:
-        return
-    for line in lines:
-        if nothing[line.at]:
-            yield Note(
-                f"{line.place}: 0 but for rounding, which leaves {format_number(step.value[line.at])}", "finding"
-            )
-
-
-def _rounding(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
-    """How entries have been rounded to the narrow type of a run."""
-    for line in lines:
-        if (found := solver.rounding(trace, step, line.at)) is not None:
-            yield Note(f"{line.place}: {_told(found)}", "finding")
-
-
-def _told(found: Rounded) -> str:
-    before, below, above, value = (f"{number:.9g}".replace("-", "−") for number in found[1:5])
-    if found.by_terms:
-        return f"{found.name} adds up to {value}, term by term; float32 comes to {before}"
-    if below == above:
-        return f"{found.name} has {before} itself"
-    tie = found.before - found.below == found.above - found.before
-    rule = "it is half way, and that one is even" if tie else "that is the nearer"
-    return f"{before} lies between {below} and {above} in {found.name}; {value} is taken: {rule}"
-
-
-_PLACE = re.compile(r"""([^\[:]*)(?:\[(.*)\]|:(.*)|\[([^\]]*))""", re.DOTALL)
-_PART = re.compile(r"""\s*(?:"([^"]*)"|([^,]*?))\s*(?:,|$)""")
-
-
-def _parted(word: str) -> tuple[str, list[str] | None]:
-    """`scores[0,1]` or `scores:0,1` → ("scores", ["0", "1"]); `scores` alone is every entry of it."""
-    found = _PLACE.fullmatch(word)
-    if found is None:
-        return word, None
-    rest = next((each for each in found.groups()[1:] if each is not None), "")
-    parts = _PART.findall(rest)[: 1 + re.sub('"[^"]*"', "", rest).count(",")] if rest else []
-    return found[1], [quoted or bare for quoted, bare in parts]
-
-
-def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
-    """The place that indices from 0, or labels, name along each axis of a step."""
-    asked = ",".join(words)
-    if len(words) != len(step.shape):
-        shape = shown.sizes or "a single number"
-        raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
-    place = []
-    for given, axis, size in zip(words, step.axes, step.shape, strict=True):
-        labels = shown.labels.get(axis, ())
-        word = given if given in labels else given.removeprefix(f"{axis}=")
-        by_label = given != word and word in labels  # step=4000
-        is_index = word.isascii() and word.isdigit() and len(word) < 10 and not by_label
-        if is_index and (int(word) < size or word not in labels):
-            place.append(int(word))
-        elif labels.count(word) == 1:
-            place.append(labels.index(word))
-        elif word in labels:
-            several = both(str(i) for i, label in enumerate(labels) if label == word)
-            raise ShapeError(f"{word} stands at several places along {axis} of {step.key}: {several}")
-        elif labels:
-            mend = near(word, labels) or f"its labels are {', '.join(labels[:MOST_NAMED])}"
-            raise ShapeError(f"{step.key}[{asked}] is not an entry: {axis} has no label {word!r}", hint=mend)
-        else:
-            said = f"{step.key}[{asked}]"
-            raise ShapeError(f"{said} is not an entry: indices are whole numbers from 0, as in scores[0,1]")
-    if any(i >= size for i, size in zip(place, step.shape, strict=True)):
-        raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shown.sizes}, indices from 0")
-    return tuple(place)
-
-
-MOST_NAMED = 12  # labels that an error names
-
-
-def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
-    shown = table(step, trace, view)
-    at = None if words is None else _at(words, step, shown)
-    labels = () if at is None or tuple(map(str, at)) == tuple(words or ()) else tuple(map(visible, words or ()))
-    for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
-        kept = shown.value
-        entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
-        value = format_number(entry, view.digits)
-        yield step, _told_of(Line(step.key, place, "", (), labels), value, step, trace, view)

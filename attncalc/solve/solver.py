@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -468,22 +469,27 @@ def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
     same = [one is None or other is None or _agree(one, other) for one, other in kept]
     if type(graph) is not Behind or any(value.dtype.kind not in "fiub" for value in graph.operands.values()):
         return same
+    nodes = [graph.nodes[name] for pair in pairs for name in pair if name in graph.nodes]
+    for sign in (1.0, -1.0):  # what goes by signs, as the slope of |x| does, differs with those of the other sign
+        moved = _moved(graph.operands, sign)
+        with suppress(AttncalcError, ArithmeticError, LookupError, ValueError, TypeError):
+            found = {node.path: value for node, value in evaluate(nodes, moved).items()} | moved
+            same = [
+                as_before and (one not in found or other not in found or _agree(found[one], found[other]))
+                for (one, other), as_before in zip(pairs, same, strict=True)
+            ]
+    return same
+
+
+def _moved(operands: Mapping[str, Array], sign: float) -> dict[str, Array]:
+    """Operands near those that were given, or near their opposites; a gradient of ones from above stays."""
     rng = np.random.default_rng(0)
-    moved = {
-        name: value + rng.uniform(-MOVED, MOVED, value.shape) * max(1.0, float(np.max(np.abs(value), initial=0.0)))
+    return {
+        name: sign * value + rng.uniform(-MOVED, MOVED, value.shape) * max(1.0, float(np.max(np.abs(value), initial=0)))
         if value.dtype.kind == "f" and np.isfinite(value).all() and not (name == UPSTREAM.name and (value == 1).all())
         else value
-        for name, value in graph.operands.items()
+        for name, value in operands.items()
     }
-    nodes = [graph.nodes[name] for pair in pairs for name in pair if name in graph.nodes]
-    try:
-        found = {node.path: value for node, value in evaluate(nodes, moved).items()} | moved
-    except (AttncalcError, ArithmeticError, LookupError, ValueError, TypeError):
-        return same
-    return [
-        as_they_are and (one not in found or other not in found or _agree(found[one], found[other]))
-        for (one, other), as_they_are in zip(pairs, same, strict=True)
-    ]
 
 
 def _kept(trace: Trace, name: str) -> Array | None:
@@ -509,19 +515,24 @@ class Factor(NamedTuple):
 
 
 def factors(trace: Trace, step: Step) -> list[Factor]:
-    """The two matrices that a step is the product of, and what is added to it, a bias.
+    """The two matrices that a step is the product of, and what is added to it, a bias; or stacks of them, as heads are.
 
     None where it is no such product, or not one of steps and operands.
     """
     node = behind(trace).nodes.get(step.key)
-    if node is None or len(step.shape) != 2:
+    if node is None or len(step.shape) < 2:
         return []
     first = node.sources[0]
-    is_sum = first.row.hands_on and len(first.sources) > 1
-    made, *added = first.sources if is_sum else node.sources
-    is_product = made.row.adds and made.row.sign == "·" and all(len(source.axes) == 2 for source in made.sources)
-    if not is_product or len(added) > 1 or any(each.names not in (node.names, node.names[1:]) for each in added):
+    while first.row.renames:
+        first = first.sources[0]
+    made, *added = first.sources if first.row.hands_on and len(first.sources) > 1 else (first,)
+    in_front = made.names[:-2]
+    is_product = made.row.adds and made.row.sign == "·" and made.names == first.names
+    if not is_product or any(len(each.names) < 2 or each.names[:-2] not in ((), in_front) for each in made.sources):
         return []
+    if len(added) > 1 or any(each.names not in (made.names, made.names[-1:]) for each in added):
+        return []
+    called = dict(zip(made.names, node.names, strict=True))
     found = []
     for source in (*made.sources, *added):
         plain, is_turned = source, False
@@ -532,7 +543,7 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
             return []
         is_operand = plain.op == "input"
         name = plain.args["name"] if is_operand else plain.path
-        found.append(Factor(name, is_operand, is_turned, source.names))
+        found.append(Factor(name, is_operand, is_turned, tuple(called.get(name, name) for name in source.names)))
     return found
 
 
@@ -608,10 +619,16 @@ def left_over(trace: Trace, step: Step) -> Array | None:
 
 
 def why_nothing(trace: Trace, step: Step) -> str:
-    """Why a gradient, or a part of it that is laid beside others, is 0 all over; "" where none is, or it says so."""
-    if step.gradient_of is None or not _is_float(step.value):
+    """Why a value, or a part of a gradient that is laid beside others, is 0 all over; "" where none is, or it says so.
+
+    Of other steps only several numbers are looked at.
+    """
+    if not _is_float(step.value):
         return ""
-    has_zeros = bool(np.any(step.value == 0)) or left_over(trace, step) is not None
+    if step.gradient_of is None:
+        has_zeros = bool(step.shape) and not np.any(step.value)
+    else:
+        has_zeros = bool(np.any(step.value == 0)) or left_over(trace, step) is not None
     return behind(trace).why_nothing(step) if has_zeros else ""
 
 

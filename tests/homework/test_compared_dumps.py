@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from attncalc.cli import app
 from attncalc.common.errors import AttncalcError
 from attncalc.evaluate.precisions import held
 from attncalc.homework import dumps
+from attncalc.homework.reports import compared_dumps
+from attncalc.render import View
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(2, 4, 5, 6))  # b h n d
@@ -209,6 +212,26 @@ def test_a_page_tells_of_every_shape_that_differs_and_where_each_array_is_that_h
     assert "z: [5, 6] and [6, 5]: the last two axes are swapped (one is transposed) only" in page
     assert "only in the second dump: mine only" in page
     assert page.endswith("only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more")
+
+
+def page_of(a: Any, b: Any, width: int) -> str:
+    return compared_dumps.shown(ac.compare(a, b), "table", View(width=width))
+
+
+def test_numbers_have_two_digits_and_a_scalar_has_no_place() -> None:
+    page = page_of({"s": np.float64(3), "x": np.full(2, 1 + 3e-6)}, {"s": np.float64(1.1), "x": np.ones(2)}, 160)
+    assert "\ns, a scalar, is off by 1.9, 1.7 of what it should be\n" in page
+    assert re.search(r"^s +differs +1\.9 +1\.7 +1\.000000 +100 % +scalar$", page, re.MULTILINE)
+    assert re.search(r"^x +differs +3e-06 +3e-06 +1\.000000 +100 % +\[0\]$", page, re.MULTILINE)
+    assert "differs: 1 of 1 array does not agree" in page_of({"x": X + 1}, {"x": X}, 80)
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(40, "cosine and beyond"), (48, "beyond"), (80, "")])
+def test_a_narrow_page_names_the_columns_that_a_wider_one_has(width: int, left_out: str) -> None:
+    x = X[0, 0]
+    page = page_of({"query": x + 1, "key": x - 2}, {"query": x, "key": x}, width)
+    assert re.findall(r"^… (.*) \(on a wider page\)$", page, re.MULTILINE) == [left_out] * bool(left_out)
+    assert "--all" not in page
 
 
 def test_a_map_on_the_command_line(tmp_path: Path) -> None:

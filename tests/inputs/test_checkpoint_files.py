@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import attncalc as ac
 from attncalc.common.errors import AttncalcError, InputError, TooLarge
 from attncalc.evaluate.large import memory
 from attncalc.inputs import checkpoints, stored_arrays
-from attncalc.inputs.checkpoint_configs import tables
+from attncalc.inputs.checkpoint_configs import options_of, table_of, tables
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
 
@@ -312,6 +313,62 @@ def test_a_number_that_no_option_may_be_is_told_by_the_files_key(tmp_path: Path,
             folder = rewritten(tmp_path, model, config={key: value})
             with pytest.raises(InputError, match=rf"config\.json: {key} .*{value}"):
                 read_checkpoint(str(folder), Reading())
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    2,
+    -1,
+    0.3,
+    10**30,
+    1e300,
+    1e400,
+    -1e400,
+    "abc",
+    "",
+    [],
+    [1],
+    [[1], [2]],
+    {},
+    {"x": [1]},
+)
+TURNS = ("rope_type", "rope_theta", "partial_rotary_factor", "factor", "truncate", "type", "full_attention")
+
+
+def paths_of(config: dict[str, Any], behind: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The keys of an object, and those of the objects in it."""
+    for key, value in config.items():
+        yield (*behind, key)
+        yield from paths_of(value, (*behind, key)) if isinstance(value, dict) else ()
+
+
+def refusal_of(config: dict[str, Any]) -> str:
+    """Why a configuration is refused; "" where it is not."""
+    try:
+        _, table = table_of(config, "config.json")
+        options_of(table, config, "config.json")
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.spread(4)
+@pytest.mark.parametrize("model", NAMES)
+def test_whatever_a_key_holds_it_is_read_or_refused_in_a_line(model: str) -> None:
+    text = (MODELS / model / "config.json").read_text(encoding="utf-8")
+    turns = [(outer, key) for outer in ("rope_parameters", "rope_scaling") for key in TURNS]
+    for *outer, key in (*paths_of(json.loads(text)), *turns):
+        for value in ODD:
+            config = json.loads(text)
+            held = config
+            for name in outer:
+                held[name] = held.get(name) or {}
+                held = held[name]
+            held[key] = value
+            assert re.fullmatch(r"(config\.json[: ].+)?", refusal_of(config)), (key, value)
 
 
 @pytest.mark.thorough

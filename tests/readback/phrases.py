@@ -1083,6 +1083,7 @@ PHRASES: dict[str, Any] = {
     "no root": ["standard_deviation = right²", "update = −lr·(m̂ / (v̂ + ε))"],
     "divided by (σ² + ε)²": "standard_deviation = (variance + ε)²",
     "without γ and β": "right == γ ⊙ wrong + β",
+    "without γ": ["right == γ ⊙ wrong", "right == (γ + 1) ⊙ wrong"],
     "{} is normalised": ["mean = mean({0})", "mean = mean_n({0})"],
     "x/σ": "normalized = X / σ",
     "x/√(E[x²] + ε)": ["normalized = x / √(mean(x²) + ε)", "normalized = x / √(mean_n(x²) + ε)"],

@@ -56,6 +56,16 @@ class Beside(NamedTuple):
         """Entries as floats; what rounding has left of what cancels is beside the point."""
         return numbers(value, self.letters) if value.dtype == object else value.astype(complex)
 
+    def looked_up(self, side: Side) -> Side:
+        """`norm2/normalized[0,1]`, the entry that this one was handed on from, as the number that stands there."""
+        if not (named := re.fullmatch(r"(.+)\[([^][]+)\]", side.written)):
+            return side
+        for step in self.trace.steps:
+            if step.key == named[1] and step.value is not None:
+                at = place(step, [quoted or bare for quoted, bare in LABELS.findall(named[2])])
+                return side._replace(written=repr(float(self.floats(step.value)[at].real)).replace("-", "−"))
+        return side
+
     def line(self, step: Step) -> Line | None:
         """What a formula of the step may speak of, with the values that stand on the page."""
         graph = solver.behind(self.trace)
@@ -210,6 +220,7 @@ def of_step(beside: Beside, said: Said, read: dict[str, int], again: bool = Fals
             at = place(step, [quoted or bare for quoted, bare in LABELS.findall(chain.at)]) if chain.at else ()
             word = step.names[int(value[at])] if step.names else ""
             entry = Entry(complex(floats[at]), exact, word)
+            sides = [beside.looked_up(side) for side in sides]
             yield from (f"{step.key}[{chain.at}]: {fault}" for fault in broken(sides, entry, letters))
             read["entries"] = read.get("entries", 0) + 1
 

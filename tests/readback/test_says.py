@@ -12,7 +12,7 @@ from homework.problems import PROBLEMS
 from attncalc.calculations import TABLE
 from attncalc.declare.mistake import Mistake
 from attncalc.homework.diagnosis.key import Key, known
-from attncalc.mistakes.layer_norm import RMS
+from attncalc.mistakes.layer_norm import NO_GAIN, RMS
 from attncalc.mistakes.masking import BIASES, SEEN
 from attncalc.mistakes.projections import GATES
 from attncalc.mistakes.rotary import IN_ATTENTION
@@ -42,6 +42,7 @@ NEVER = {
                         *unbiased_in("self-attention"),
                         *GATES,
                         *RMS,
+                        NO_GAIN,
                         *QK_NORM,
                         SINK,
                     )

@@ -10,7 +10,7 @@ import pytest
 
 import attncalc as ac
 from attncalc.record.trace import Entry, Trace
-from attncalc.render import View, render, traces
+from attncalc.render import View, entries, render, traces
 
 
 @pytest.mark.parametrize("form", ["table", "plain"])
@@ -58,7 +58,7 @@ def test_a_single_number_has_none(dot: Trace) -> None:
     ids=["every step", "those to show", "the one to get", "the result"],
 )
 def test_all_are_those_of_what_is_to_be_seen(dot: Trace, view: View, places: list[str]) -> None:
-    assert [line.place for _, line in traces.cells(dot, view._replace(cells=("all",)))] == places
+    assert [line.place for _, line in entries.cells(dot, view._replace(cells=("all",)))] == places
 
 
 def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: Trace) -> None:

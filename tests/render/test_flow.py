@@ -13,7 +13,7 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points
+from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points, Row, Rows
 from attncalc.render.terminal import Chain, Chains, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
@@ -51,6 +51,28 @@ FORMULAS = {
     "between arguments": ("max(0, q) + exp(min(q, 0))", 24, ["max(0, q)", "+ exp(min(q, 0))"]),
     "outside a name of two words": ("argmax(left out, 2, left out)", 20, ["argmax(left out, 2,", "left out)"]),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
+    "before a term rather than within one": (
+        "[3×2] ⊗ [8] + [3×2] ⊗ [8] + [3×2] ⊗ [8]",
+        22,
+        ["[3×2] ⊗ [8]", "+ [3×2] ⊗ [8]", "+ [3×2] ⊗ [8]"],
+    ),
+    "before a term in brackets rather than within one": (
+        "−(0.25×(-1.7352) + 0.5×(-1.4352) + 0.25×(-0.5352))",
+        30,
+        ["−(0.25×(-1.7352)", "+ 0.5×(-1.4352)", "+ 0.25×(-0.5352))"],
+    ),
+    "within a term that a line begins with": ("a + 0.1×[0 < 1]×0.5 + c", 14, ["a", "+ 0.1×[0 < 1]", "×0.5 + c"]),
+    "between arguments rather than within one": (
+        "min(max(1.6, 1 − 0.2), 1 + 0.2)",
+        26,
+        ["min(max(1.6, 1 − 0.2),", "1 + 0.2)"],
+    ),
+    "between members rather than within one": ("[bbb; ccc ⊙ ddd + eee]", 12, ["[bbb;", "ccc ⊙ ddd", "+ eee]"]),
+    "before a case rather than within its condition": (
+        "(a where max(b, 1 − c) ≤ 1 + d, else 0)",
+        28,
+        ["(a", "where max(b, 1 − c) ≤ 1 + d,", "else 0)"],
+    ),
 }
 
 
@@ -157,19 +179,58 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
     for backward in {problem.backward, Backward()}:
         with suppress(AttncalcError):
             page = page_in("table", solve(problem._replace(backward=backward)), View(width=40))
-            assert re.findall(r"left\n *out|all\n *masked", page) == []
+            assert re.findall(r"left\n *out|all\n *masked|→$", page, re.MULTILINE) == []
             assert re.findall(r"^  .* =$", page.partition("\n\n")[2].partition("\n\n")[0], re.MULTILINE) == []
             chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
             if chains and "  · " in chains[1]:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
 
 
-@pytest.mark.parametrize("sample", ["softmax", "attention-rope"])
+@pytest.mark.parametrize(
+    ("sample", "lines"),
+    [
+        ("scaling", ["where squares = (scores − average)²;", "  scores", "      = Σ(σ·N(0, 1) ⊙ (σ·N(0, 1)));"]),
+        ("concentration", ["where variance", "    = mean((cosines − average)²);", "  average = mean(cosines)"]),
+    ],
+)
+def test_each_name_that_a_formula_uses_has_lines_of_its_own(sample: str, lines: Sequence[str]) -> None:
+    page = page_in("table", solve(posed(sample)), View(width=40))
+    assert "".join(f"   {line}\n" for line in lines) in page
+
+
+def test_parts_of_the_same_rule_are_parted_at_their_commas() -> None:
+    points = Points((Point("step 2/update → step 1/point, step 1/update → start", "a sum"),), 4)
+    page = write(Page("p", (Part("section", Heading("h"), (points,)),)), View(width=40))
+    assert "  step 2/update → step 1/point,\n    step 1/update → start\n" in page
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 160])
+def test_a_chain_in_a_table_is_broken_before_its_arrows(width: int) -> None:
+    chain = "embedding → layer 0 → layer 1 → final norm → logits → grad_loss → final norm, backward → logits, backward"
+    rows = Rows("the parts", ("in", "follow one another"), (Row(("all", chain)),))
+    lines = write(Page("p", (Part("section", Heading("h"), (rows,)),)), View(width=width)).splitlines()[2:]
+    assert re.sub(" +", " ", " ".join(lines)).removeprefix(" all ") == chain
+    assert [line for line in lines if not re.match(r" *(?:all|→|all +embedding|embedding) ?", line)] == []
+
+
+@pytest.mark.parametrize("sample", ["cross-entropy-weighted", "attention-rope"])
 def test_what_stands_below_the_name_of_a_step_begins_below_it(sample: str) -> None:
-    page = page_in("table", solve(posed(sample)._replace(backward=Backward())), View(width=80))
+    page = page_in("table", solve(posed(sample)._replace(backward=Backward())), View(width=66))
     below = re.findall(r"^( *\d+  )[a-z]\w*\n( *)= ", page, re.MULTILINE)
     assert below
     assert [len(start) for start, _ in below] == [len(indent) for _, indent in below]
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("width", [40, 80, 160])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_shape_that_comes_out_stands_behind_the_last_line_of_a_formula_that_has_room(name: str, width: int) -> None:
+    problem = posed(name)
+    for backward in {problem.backward, Backward()}:
+        with suppress(AttncalcError):
+            page = page_in("table", solve(problem._replace(backward=backward)), View(width=width))
+            alone = re.findall(r"^(.*)\n +(→ \[[\d×]+\])$", page, re.MULTILINE)
+            assert [line for line, shape in alone if len(f"{line} {shape}") <= width] == []
 
 
 @pytest.mark.parametrize("width", range(40, 90, 3))
@@ -181,3 +242,21 @@ def test_a_sentence_keeps_a_formula_and_what_is_meant_together(width: int) -> No
     assert [
         words for words in ("here Q", "σ·(1 − σ)", "1 − tanh²") if words not in write(page, View(width=width))
     ] == []
+
+
+@pytest.mark.parametrize("width", range(40, 90, 3))
+def test_a_sentence_does_not_tear_what_numbers_are_drawn_from(width: int) -> None:
+    said = "1,000 pairs of vectors from N(0, σ²), and from N(0, 1) for each n (seed 0): the same seed draws the same"
+    page = write(Page("p", (Paragraph(said, "remark"),)), View(width=width))
+    assert [words for words in ("N(0, σ²)", "N(0, 1)") if words not in page] == []
+
+
+@pytest.mark.parametrize("width", [80, 120, 160, 200])
+def test_words_stand_beside_all_ways_or_below_all_of_them(width: int) -> None:
+    ways = (f"step {at}/hidden → wx" for at in range(6))
+    points = (Point("z → b", "as it is"), Point(", ".join(ways), "twice"), Point("q → x, v → x", "added up"))
+    for some in (points, points[::2]):
+        lines = write(Page("p", (Part("section", Heading("h"), (Points(some, 12),)),)), View(width=width)).splitlines()
+        assert [point.words for point in some if f"        {point.words}" in lines] == (
+            [point.words for point in points] if some is points else []
+        )

@@ -85,6 +85,57 @@ d_k │      0        1
 """,
     ),
     (
+        "a row that is too wide stands where that takes no more lines",
+        {
+            "value": [17595457609728, 0, 5436350464],
+            "axes": "part",
+            "width": 40,
+            "labels": {"part": ("a", "b", "norms, residuals")},
+        },
+        """
+            part │
+─────────────────┼───────────────
+               a │ 17595457609728
+               b │              0
+norms, residuals │     5436350464
+""",
+    ),
+    (
+        "a row of one entry lies",
+        {"value": [0.6679], "axes": "n", "width": 40},
+        """
+n │      0
+──┼───────
+  │ 0.6679
+""",
+    ),
+    (
+        "a row that stands has its numbers aligned at their points",
+        {"value": [-0.5108, -0.9163, -1.2, 0.5, 0.25], "axes": "n", "width": 40},
+        """
+n │
+──┼────────
+0 │ -0.5108
+1 │ -0.9163
+2 │ -1.2000
+3 │  0.5000
+4 │  0.2500
+""",
+    ),
+    (
+        "else it is parted, and its parts are of about the same size",
+        {"value": [0.1234] * 8, "axes": "n", "width": 40},
+        """
+n │      0       1       2       3
+──┼───────────────────────────────
+  │ 0.1234  0.1234  0.1234  0.1234
+
+n │      4       5       6       7
+──┼───────────────────────────────
+  │ 0.1234  0.1234  0.1234  0.1234
+""",
+    ),
+    (
         "masked, with labels",
         {"value": [[1 / 3, -np.inf]], "labels": {"n": ("the",), "m": ("a long label", "猫")}},
         """

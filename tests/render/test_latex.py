@@ -19,7 +19,7 @@ from test_samples import posed
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Given, Remark, Trace
-from attncalc.render import View, latex, latex_values, tex, traces
+from attncalc.render import View, entries, latex, latex_values, tex, traces
 from attncalc.render.latex_values import CONTINUED, LINE, STRUT, value
 from attncalc.render.page import Formula, Line
 from attncalc.solve.solver import solve
@@ -158,7 +158,7 @@ LONG = ("analogy", "bpe", "complexity-llama", "likelihood-normal")
 @pytest.mark.parametrize("name", LONG)
 def test_every_entry_of_a_sample_fits_the_lines_of_a_page(name: str) -> None:
     trace = solve(posed(name))
-    for step, line in traces.cells(trace, View(cells=("all",))):
+    for step, line in entries.cells(trace, View(cells=("all",))):
         assert latex_values.fits(traces.formula(step), " = ".join(line.links)), line.place
 
 

@@ -11,7 +11,9 @@ import pytest
 from solved import page_in
 from test_samples import PROBLEMS, posed
 
+import attncalc as ac
 from attncalc.common.errors import AttncalcError, NoGradient
+from attncalc.common.system import samples_folder
 from attncalc.record.trace import Trace, alike
 from attncalc.render import View, shown, traces
 from attncalc.render.page import Paragraph, Part, Points, Rows, Table
@@ -416,6 +418,15 @@ def test_a_turn_that_is_left_out_is_told_to_who_asks_for_it() -> None:
     with pytest.raises(AttncalcError) as told:
         trace.find("iteration 60/point")
     assert "left out" not in told.value.hint
+
+
+def test_a_layer_that_the_backward_pass_comes_to_twice_has_one_row() -> None:
+    trace = ac.load(samples_folder() / "tiny-llama")([3, 1, 4]).grad()
+    made = traces.page_or_outline(trace, View(width=80))
+    (listed,) = (rows for part in made.all(Part) for rows in part.all(Rows) if rows.caption == "the parts")
+    parts = [row.cells[0] for row in listed.rows]
+    assert "layer 1, backward" in parts
+    assert sorted(parts) == sorted({*parts})
 
 
 @pytest.mark.spread

@@ -65,8 +65,7 @@ Each query mixes the values.
   causal = true
 
 1  scores = Q*K^T
-          = [2x3]*[2x3]^T
-          -> [2x2]
+          = [2x3]*[2x3]^T -> [2x2]
    compare all with all
 
    n \\ m | the  cat
@@ -75,8 +74,7 @@ Each query mixes the values.
      cat |   1    1
 
 2  masked = scores where j <= i,
-            else -inf
-          -> [2x2]
+            else -inf -> [2x2]
 
    n \\ m |    the     cat
    ------+---------------
@@ -209,6 +207,14 @@ def test_an_operand_is_broken_between_its_rows(make: Any, written: str, lines: l
     found = page(make.trace(make.step("x", [1.0], "n"), inputs={"keys": given}), width=40).splitlines()
     start = next(i for i, line in enumerate(found) if line.startswith("  keys"))
     assert found[start : start + len(lines)] == lines
+
+
+def test_an_arrow_stands_before_its_file_and_a_formula_in_one_line(make: Any) -> None:
+    formula = Given(np.array("(1 - x)**2 + 10*(y - x**2)**2"), "descend-valley.json#expression")
+    inputs = {"expression": formula, "probabilities": Given(np.ones(2), "perplexity.json#p", axes=("T",))}
+    text = page(make.trace(make.step("x", 1.0), inputs=inputs), width=40)
+    assert "  expression\n    ← descend-valley.json#expression:\n      (1 - x)**2 + 10*(y - x**2)**2\n" in text
+    assert "  probabilities ← perplexity.json#p,\n      T=2: 1 1\n" in text
 
 
 def test_a_page_narrower_than_any_is_laid_out_for_forty(dot: Trace) -> None:

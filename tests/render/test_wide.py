@@ -10,6 +10,7 @@ from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved
 from test_samples import posed
 
+import attncalc as ac
 from attncalc.render import View, traces
 from attncalc.render.page import Part, Table
 from attncalc.render.terminal import ACCENT, ALARM, SOUND, WIDE
@@ -26,11 +27,13 @@ def test_the_factors_make_the_product(tried: Tried) -> None:
         for table in (step.one(Table) for step in part.steps):
             if table.factors:
                 a, b, *added = (np.asarray(factor.value) for factor in table.factors)
-                assert [factor.axes for factor in table.factors[:2]] == [
-                    (table.axes[0], table.factors[1].axes[0]),
-                    (table.factors[0].axes[1], table.axes[1]),
+                inner = table.factors[0].axes[-1]
+                assert [factor.axes[-2:] for factor in table.factors[:2]] == [
+                    (table.axes[-2], inner),
+                    (inner, table.axes[-1]),
                 ]
-                assert all(factor.axes in (table.axes, table.axes[1:]) for factor in table.factors[2:])
+                assert all(factor.axes[:-2] in ((), table.axes[:-2]) for factor in table.factors)
+                assert all(factor.axes in (table.axes, table.axes[-1:]) for factor in table.factors[2:])
                 np.testing.assert_allclose(np.asarray(table.value), sum(added, a @ b), rtol=1e-9, atol=1e-12)
 
 
@@ -78,6 +81,47 @@ def test_heads_stand_in_a_row() -> None:
     assert not re.search(
         r"^ +h = 0 +h = 1$", page_in("table", solve(posed("multihead")), View(width=WIDE - 1)), re.MULTILINE
     )
+
+
+@pytest.mark.parametrize(("width", "in_a_line"), [(WIDE, 1), (WIDE + 10, 2)])
+def test_heads_have_their_factors_beside_them(width: int, in_a_line: int) -> None:
+    page = page_in("table", solve(posed("multihead")), View(width=width))
+    assert re.search(r"^( +q_heads +· +k_headsᵀ +=  scores){2}$", page, re.MULTILINE)
+    found = re.findall(r"^(?: +weights +· +v_heads +=  heads)+$", page, re.MULTILINE)
+    assert [line.count("v_heads") for line in found] == [in_a_line] * (2 // in_a_line)
+
+
+def test_only_the_head_that_is_worked_out_is_in_colour() -> None:
+    page = page_in("table", solve(posed("multihead")), View(width=WIDE, color=True, show=("scores",)))
+    lit = [re.findall(r"\x1b\[1;38;5;63m *([-0-9.]+)\x1b", line) for line in page.splitlines() if "│" in line]
+    assert list(filter(None, lit)) == [["1", "1", "2", "4"], ["2"]]
+
+
+@pytest.mark.parametrize("heads", [2, 8, 30])
+def test_factors_of_more_heads_than_two_lines_hold_are_left_out(heads: int) -> None:
+    x = np.ones((2, heads))
+    trace = ac.multihead(x, *[np.eye(heads)] * 4, heads=heads)
+    page = page_in("table", trace, View(width=WIDE, show=("scores",)))
+    assert ("k_headsᵀ  " in page) == (heads == 2)
+    assert "h = 1" in page
+
+
+def test_the_result_of_an_outline_has_its_factors_beside_it() -> None:
+    page = page_in("table", solve(posed("latent-attention")), View(width=WIDE))
+    assert "\nOutline: " in page
+    assert re.search(r"^ +concatenated +· +W_O +=  output$", page, re.MULTILINE)
+
+
+def test_a_product_whose_columns_are_called_otherwise_has_its_factors_beside_it() -> None:
+    page = page_in("table", solve(posed("mlp")), View(width=WIDE))
+    assert re.search(r"^ +A_1 +· +W_2 +\+ +b_2 +=  Z_2\n +N ╲ h1 .* h1 ╲ o .* N ╲ o ", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize("windows", range(2, 9))
+def test_what_stands_above_a_table_among_others_is_not_torn(windows: int) -> None:
+    trace = ac.conv(np.ones((1, windows)), np.ones((1, 1)))
+    page = page_in("table", trace, View(width=WIDE, show=("windows",)))
+    assert re.findall(r"h_out = 0, w_out = (\d)", page) == [str(at) for at in range(windows)]
 
 
 def test_heads_are_shared_out_evenly_among_lines() -> None:

@@ -22,14 +22,13 @@ from attncalc.language.primitive import symbol
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import View, render
-from attncalc.render.page import Note, Part, Table
+from attncalc.render.entries import _at, cells
+from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.render.traces import (
     LONGEST_WORKED,
     ROW,
     WORD,
     WORDS,
-    _at,
-    cells,
     leading,
     links,
     operand_steps,
@@ -233,6 +232,14 @@ def test_of_entries_that_are_moved_one_is_told_that_is_not_0(name: str, backward
         ("scaling", {"sigma": 2.0, "dk": (4,)}, "predicted_variance", "d_k·σ^4", "sigma = σ = 2"),
         ("rope-yarn", {}, "frequencies", "unscaled ⊙ kept + (unscaled / factor) ⊙ (1 − kept)", "factor = 4"),
         ("softmax", {"temperature": 2.0}, "scaled", "x / T", "temperature = T = 2"),
+        ("attention", {"softcap": 5.0}, "capped", "C·tanh(scaled / C)", "softcap = C = 5"),
+        (
+            "attention",
+            {"window": 2, "causal": True},
+            "masked",
+            "scaled where (j ≤ i and i − j < W), else −∞",
+            "window = W = 2",
+        ),
         ("svd-rank", {}, "approximation", "(u ⊙ (s where k < r, else 0))·vt", "rank = r = 1"),
         (
             "experts",
@@ -333,6 +340,12 @@ def test_a_masked_entry_says_what_is_beyond_what() -> None:
     assert [line.text for line in part.lines] == ["masked[0,1] = −∞ (masked: 1 > 0)"]
 
 
+def test_a_row_that_was_used_nowhere_says_so() -> None:
+    trace = ac.embed([0, 1, 0], [[1, 2], [3, 4], [5, 6]]).grad()
+    worked = written(solver.arithmetic(trace, trace.find("grad_table"), (2, 0)))
+    assert links(worked, "0") == ["0 (used nowhere)"]
+
+
 def test_choices_that_are_counted_are_factors_and_then_numbers() -> None:
     trace = solve(posed("speculative"))
     assert in_the_step(trace, "accepted") == "[0 < 1] + [1 < 1] = 1 + 0"
@@ -407,6 +420,12 @@ def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
         ("latent-attention", ("absorbed/scores", "scores"), True),
         ("rope", ("rotated_norms", "norms"), True),
         ("sampling", ("shares", "top_p"), True),
+        (
+            "chebyshev backward",
+            ("grad_absolute", "grad_a, the result"),
+            False,
+        ),  # the largest difference is positive here
+        ("chebyshev backward", ("grad_difference", "grad_a, the result"), True),
         ("residual backward", ("norm/grad_variance", "norm/grad_standard_deviation"), False),  # all 0, as each says
     ],
 )
@@ -470,6 +489,14 @@ def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
                 assert told[option] == value
 
 
+def test_why_a_step_is_0_is_said_and_not_entry_by_entry() -> None:
+    (trace,) = carried_out("rnn-gru", backward=False)
+    steps = {step.heading.key: step for part in page(trace, View()).all(Part) for step in part.steps}
+    first, second = (steps[f"time step {at}/from_state"] for at in (1, 2))
+    assert [block.text for block in first.all(Paragraph) if block.kind == "about"] == ["all 0, since h_0 is 0"]
+    assert (len(first.lines), len(second.lines)) == (0, 6)
+
+
 @pytest.mark.thorough
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -483,6 +510,13 @@ def test_a_gradient_that_is_one_number_all_over_is_no_table(name: str) -> None:
                     continue
                 is_one = bool(np.all(value == value.flat[0]))
                 assert table.said.startswith(f"all {texts(value.reshape(-1))[0].strip()}") == is_one, step.heading.key
+
+
+def test_a_gradient_that_is_one_number_in_one_way_is_worked_out_once() -> None:
+    trace = solve(posed("cross-entropy")._replace(backward=Backward()))
+    page = page_in("table", trace, View(width=80))
+    assert "   grad_losses[0] = 1 / 3 = 0.3333\n\n   all 0.3333\n" in page
+    assert "grad_losses[1] = 1 / 3" in page_in("table", trace, View(width=80, detail="full"))
 
 
 def test_why_a_gradient_is_0_is_said_once_and_not_entry_by_entry() -> None:
@@ -514,7 +548,7 @@ def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("trace", "said"),
     [
-        (lambda: ac.scaling(dk=[4, 16]), ["dk = 4,16", "sigma = σ = 1"]),
+        (lambda: ac.scaling(dk=[4, 16]), ["dk = d_k = 4,16", "sigma = σ = 1"]),
         (lambda: ac.complexity(n=8, d_model=8, heads=4), "heads = h = 4"),
         (lambda: ac.complexity(n=8, d_model=8), "heads = h = 8"),
     ],

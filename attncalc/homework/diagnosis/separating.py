@@ -118,6 +118,9 @@ class _Draw(NamedTuple):
         least, most = (WEIGHTS if is_weight else RANGE)[self.level]
         if operand.name in self.like:
             model = self.like[operand.name]
+            if not (np.abs(model) < 1e15).all():
+                fault = f"{operand.name} has a number of more than 15 digits, and none like it is drawn"
+                raise OptionError(fault, hint="a problem that is worked by hand has smaller ones")
             most = max(most, WIDE // (3 if is_weight else 1)) if self.wide else most
             return _full(lambda: _like(model, 0 if is_share or is_positive else most, random))
         if is_share:

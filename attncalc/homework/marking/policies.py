@@ -21,10 +21,7 @@ def toml(path: str) -> dict[str, Any]:
     """What a TOML file holds, or a JSON file with the same keys."""
     said = shown(path)
     if Path(path).suffix.lower() == ".json":
-        tree = read_json(path)
-        if not isinstance(tree, dict):
-            raise InputError(f"{said} is {spoken(tree)}, not an object")
-        return tree
+        return _object(read_json(path), said)
     try:
         return tomllib.loads(decode(read_file(path, MAX_TEXT), said))
     except tomllib.TOMLDecodeError as error:
@@ -36,8 +33,15 @@ def read_policy(path: str) -> Policy:
     return policy_of(toml(path), shown(path))
 
 
-def policy_of(tree: Mapping[str, Any], source: str) -> Policy:
+def _object(tree: Any, source: str) -> dict[str, Any]:
+    if not isinstance(tree, dict):
+        raise InputError(f"{source} is {spoken(tree)}, not an object")
+    return tree
+
+
+def policy_of(tree: Any, source: str) -> Policy:
     """The policy that a document is; a report tells its own in the same way, with `rtol` and `atol` at the top."""
+    tree = _object(tree, source)
     known = {name: value for name, value in tree.items() if name != "tolerance"}
     tolerance = _table(tree, "tolerance", source)
     for key, keys in ((tree, (*KEYS, *TOLERANCE)), (tolerance, TOLERANCE)):

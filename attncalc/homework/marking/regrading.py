@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from itertools import starmap
+from types import NoneType, UnionType
+from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 
@@ -15,7 +17,9 @@ from attncalc.homework.diagnosis.slips import listed
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.policies import policy_of
 from attncalc.homework.marking.whole_class import Carried, Graded
+from attncalc.inputs.given import spoken
 from attncalc.inputs.resolve import read_json
+from attncalc.record import documents
 from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import (
     SOUND,
@@ -52,14 +56,51 @@ def read_report(path: str) -> Report:
         hint = "grade KEY SHEETS -o report.json writes one"
         raise InputError(f"{source} is no report on a class", hint=hint)
     policy = policy_of(tree.get("policy", {}), f"{source}: policy")
+    rows, log = tree["students"], tree.get("log", [])
+    held = ((rows, list[documents.StudentDocument], "students"), (log, list[documents.ChangeDocument], "log"))
+    changed = f"{source} is no report on a class, or was changed"
+    if fault := next(filter(None, starmap(_misfit, held)), ""):
+        raise InputError(f"{changed}: {fault}")
     try:
-        log = [Override(row["student"], row["step"], row["to"], row.get("why", "")) for row in tree.get("log", [])]
-        return Report([_graded(row, policy) for row in tree["students"]], policy, log)
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        raise InputError(f"{source} is no report on a class, or was changed: {visible(str(fault), 80)}") from None
+        own = [Override(row["student"], row["step"], row["to"], row["why"]) for row in log]
+        return Report([_graded(row, policy) for row in rows], policy, own)
+    except ValueError as fault:
+        raise InputError(f"{changed}: {visible(str(fault), 80)}") from None
+
+
+_PLAIN: dict[Any, Any] = {bool: bool, str: str, int: int, float: (int, float), NoneType: NoneType}
+
+
+def _misfit(value: Any, kind: Any, place: str) -> str:
+    """What of a value is not as its type in record/documents.py has it, and where; "" where all is."""
+    origin, parts = get_origin(kind) or kind, get_args(kind)
+    if origin is NotRequired:
+        return _misfit(value, parts[0], place)
+    if kind is Any or (origin in (Union, UnionType) and any(not _misfit(value, part, place) for part in parts)):
+        return ""
+    holds = dict if is_typeddict(kind) else _PLAIN.get(kind, origin)
+    if origin in (Union, UnionType) or not isinstance(value, holds) or (isinstance(value, bool) and kind is not bool):
+        return f"{place} is {spoken(value)}"
+    if is_typeddict(kind):
+        return next(filter(None, (_in_row(value, name, of, place) for name, of in _hints(kind).items())), "")
+    inner = enumerate(value) if origin is list else value.items() if origin is dict else ()
+    return next(filter(None, (_misfit(each, parts[-1], f"{place}[{i}]") for i, each in inner)), "")
+
+
+def _in_row(row: Mapping[str, Any], name: str, kind: Any, place: str) -> str:
+    if name in row:
+        return _misfit(row[name], kind, f"{place}: {name}")
+    return "" if get_origin(kind) is NotRequired else f"{place} has no {name}"
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind, vars(documents), {"Json": Any}, include_extras=True)
 
 
 def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
+    if (needed := "error" if row["score"] is None else "steps") not in row:
+        raise ValueError(f"{row['student']} has no {needed}")
     if row["score"] is None:
         return Graded(row["student"], row["source"], error=row["error"], hint=row.get("hint") or "")
     steps = tuple(_step(step) for step in row["steps"])
@@ -78,12 +119,12 @@ def _step(row: Mapping[str, Any]) -> MarkedStep:
         if far
         else Wrong(cells, len(cells))
     )
-    says = "; ".join(_said()[name] for name in row["mistakes"] if name in _said())
+    says = "; ".join(_said()[name] for name in row["mistakes"] or () if name in _said())
     finding = Finding(
         verdict,
         row["kind"],
-        tuple(row["mistakes"]),
-        tuple(row["also"]),
+        tuple(row["mistakes"] or ()),
+        tuple(row["also"] or ()),
         row["hint"] or "",
         says,
         row["separate"],

@@ -21,8 +21,9 @@ from attncalc.inputs.given import brackets
 from attncalc.record.trace import Step
 from attncalc.record.verdicts import FOLLOWS, MARK_DECIMALS, MISSING, SOUND, USUAL_POLICY, Finding, Policy, earned
 from attncalc.render import View
+from attncalc.render.entries import cells
 from attncalc.render.page import Block, Heading, Line, Paragraph, Part
-from attncalc.render.traces import cells, table
+from attncalc.render.traces import table
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 

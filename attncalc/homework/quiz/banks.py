@@ -112,9 +112,7 @@ def _problems(entry: Entry, count: int, seed: int, level: str) -> list[Problem]:
     """A bank's problem for so many students: as it stands, or with other numbers for each."""
     if not entry.draw or not count:
         return [entry.problem] * count
-    told = entry.asked.written()
-    asks = told.get("ask", ()), told.get("shown", ())
-    found = variants(entry.problem, count, seed=seed, level=level, asks=asks)
+    found = variants(entry.problem, count, seed=seed, level=level, asks=entry.asked.words)
     if len(found) < count:
         there = amount(len(found), "problem")
         fault = f"{there} like {entry.name} can be drawn, but it is for {amount(count, 'student')}"

@@ -11,10 +11,8 @@ from attncalc.common.errors import OptionError, amount, both, near, quoted, visi
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.handouts import handed_out, problem_document, question
 from attncalc.homework.quiz.platforms import Question, exported, has_whole_marks, pools
-from attncalc.homework.quiz.search import Asks
 from attncalc.homework.quiz.variants import variants
 from attncalc.homework.quiz.worksheets import Whose, Wording
-from attncalc.homework.reading.asked import KEYS as ASKED
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.sheets import Asked
@@ -132,16 +130,20 @@ def with_another(keys: Keys, student: str, seed: int, name: str = "") -> Keys:
     return keys._replace(variants=every, replaced=(*keys.replaced, *drawn))
 
 
+def _looks(problem: Problem) -> tuple[str, dict[str, tuple[int, ...]]]:
+    """What problems have in common that are compared by their numbers."""
+    return problem.name, {name: given.value.shape for name, given in problem.inputs.items()}
+
+
 def _another(keys: Keys, old: Variant, seed: int) -> Variant:
     """A problem in place of a student's."""
-    taken = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
-    words = {key: old.held.document.get(key, []) for key in ASKED}
-    asks: Asks = words["ask"], words["shown"]
+    named = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
+    taken = [each for each in named if _looks(each) == _looks(old.held.problem)]
+    asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
     for wide in (False, True):
         if found := variants(
-            old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asks, taken=taken, wide=wide
+            old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asked.words, taken=taken, wide=wide
         ):
-            asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
             told = {key: old.held.document[key] for key in OF_A_BANK if key in old.held.document}
             drawn = {"level": old.level, "kept": [*old.kept]}
             return posed_to(old.student, old.folder, found[0].problem, asked, drawn, **told)

@@ -10,6 +10,15 @@ DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """What no file may be called on Windows, whatever its suffix."""
 
 
+def is_inside(folder: str) -> bool:
+    """Whether a path with `/` between its parts stays in the folder that it is written into, on any system."""
+
+    def fits(part: str) -> bool:
+        return bool(part.strip(". ")) and part.isprintable() and not {*part} & {"\\", ":"} and len(part.encode()) < 256
+
+    return all(map(fits, folder.split("/")))
+
+
 def alike(name: str) -> str:
     """A name as all who write it have it: without capitals, and blanks too many."""
     return " ".join(normalize("NFC", name).casefold().split())

@@ -172,10 +172,14 @@ class Asked(NamedTuple):
         """Where entries of a step are asked for; None where all of them are."""
         return None if self.steps is None else self.steps.get(step)
 
+    @property
+    def words(self) -> tuple[list[str], list[str]]:
+        """The words that ask for it, and that tell."""
+        return [*self._ask()], [*map(spelled, self.shown)]
+
     def written(self) -> dict[str, list[str]]:
         """The same as a document holds it: `{"ask": ["weights[1,0]", "output"], "shown": ["scores"]}`."""
-        found = {"ask": [*self._ask()], "shown": [*map(spelled, self.shown)]}
-        return {key: words for key, words in found.items() if words}
+        return {key: words for key, words in zip(("ask", "shown"), self.words, strict=True) if words}
 
     def _ask(self) -> Iterator[str]:
         for step, where in (self.steps or {}).items():

@@ -7,11 +7,13 @@ from typing import Any
 
 from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.system import NamedTuple
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import alike, file_name, is_inside
+from attncalc.inputs.calls import check_version
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.problem_files import Document, document_of
 from attncalc.inputs.reading import Contents, Reading
+from attncalc.record.numbers import written_out
 
 KEYS, PROBLEM = "keys.json", "problem.json"
 """What holds the problems of a class, and in the folder of each student their own."""
@@ -119,11 +121,16 @@ def variant_of(row: Mapping[str, Any], source: str, reading: Reading) -> Variant
     if points is not None and (isinstance(points, bool) or not isinstance(points, int | float) or not points >= 0):
         raise InputError(f"{source}: points is a number from 0 on")
     problem = {key: value for key, value in row.items() if key not in (*_IN_WORDS, "drawn", "points")}
-    held = document_of(JsonFile(source, problem), reading)._replace(document=plain(dict(row), source))
+    contents = JsonFile(source, problem)
+    check_version(contents)
+    held = document_of(contents, reading)._replace(document=written_out(plain(dict(row), source)))
+    folder = told["folder"] or file_name(told["student"] or told["problem"], set(), "")
+    if not is_inside(folder):
+        raise InputError(f"{source}: folder is {quoted(folder)}, which is no folder within that of the class")
     return Variant(
         told["student"],
         told["problem"],
-        told["folder"] or told["student"],
+        folder,
         held,
         level,
         tuple(kept),

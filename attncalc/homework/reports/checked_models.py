@@ -16,8 +16,8 @@ from attncalc.record.numbers import format_number
 from attncalc.record.trace import Trace
 from attncalc.record.verdicts import FOLLOWS, SOUND, Marked, MarkedStep
 from attncalc.render import View
+from attncalc.render.entries import cells
 from attncalc.render.page import Arithmetic, Block, Heading, Map, Page, Paragraph, Part, Row, Rows, Spot
-from attncalc.render.traces import cells
 
 MOST_WORKED = 64
 """In so many steps that are wrong at most an entry is worked out."""

@@ -20,6 +20,7 @@ MOST_LISTED = 64
 """So many arrays a page names; of more, those that are not sound, and the others are counted."""
 
 MOST_TOLD = 8
+SCALAR = "scalar"  # in place of the place of its entry
 
 
 def shown(found: Comparison, format: str, view: View) -> str:
@@ -56,7 +57,8 @@ def summary(found: Comparison) -> str:
         said = "no entry differs" if found.verdict == "equal" else "all agree within the tolerance"
         return f"{found.verdict}: {many}, {said}"
     wrong = sum(one.verdict not in SOUND for one in found.arrays)
-    return f"{found.verdict}: {wrong} of {many} do not agree; first at {_name(found.first_wrong or '')}"
+    agree = f"{'does' if wrong == 1 else 'do'} not agree"
+    return f"{found.verdict}: {wrong} of {many} {agree}; first at {_name(found.first_wrong or '')}"
 
 
 def _told(one: Compared) -> str:
@@ -64,8 +66,12 @@ def _told(one: Compared) -> str:
     name = _name(one.name)
     if one.max_error is None:
         return f"{name}: {one.finding}"
-    told = f"{name} is worst at {_place(one)}: off by {_number(one.max_error)}, {_number(one.relative)} of the largest "
-    told += f"entry; {_share(one.share)} of its entries are beyond the tolerance"
+    told = f"off by {_number(one.max_error)}, {_number(one.relative)} of"
+    if one.at == ():
+        told = f"{name}, a {SCALAR}, is {told} what it should be"
+    else:
+        told = f"{name} is worst at {_place(one)}: {told} the largest entry; "
+        told += f"{_share(one.share)} of its entries are beyond the tolerance"
     return f"{told}; {one.finding}" if one.finding else told
 
 
@@ -83,7 +89,8 @@ def _lost(listed: Sequence[Compared]) -> dict[str, str]:
 
 def _cells(one: Compared) -> tuple[str, ...]:
     numbers = (_number(one.max_error), _number(one.relative), _cosine(one.cosine), _share(one.share))
-    return (_name(one.name), one.verdict, *numbers, "" if one.verdict in SOUND else _place(one))
+    place = "" if one.verdict in SOUND else _place(one)
+    return (_name(one.name), one.verdict, *numbers, SCALAR if place == "[]" else place)
 
 
 def _name(name: str) -> str:
@@ -95,7 +102,8 @@ def _place(one: Compared) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else "0" if value == 0 else f"{value:.1e}"
+    """With two digits: `1.9`, `3e-06`."""
+    return "" if value is None else shortest(float(f"{value:.2g}"))
 
 
 def _cosine(value: float | None) -> str:

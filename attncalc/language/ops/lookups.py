@@ -141,7 +141,7 @@ def _collect_cell(node: Node, at: At, look: Look) -> Cell:
     places = np.ndindex(*(axis.size for axis in own))
     among = [{**rest, **dict(zip(node.args["own"], place, strict=True))} for place in places]
     felt = tuple(Pick(0, place) for place in among if int(look(1, pick(node, 1, place).at)) == row)
-    return Form("+", felt) if felt else Literal(0)
+    return Form("+", felt) if felt else Literal("used nowhere")
 
 
 def _limits(args: dict[str, Any]) -> tuple[int, int, list[int]]:

@@ -1,0 +1,130 @@
+"""The entries of a trace that --cell asks for, by indices or by labels: their arithmetic, and how they were rounded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attncalc.common.errors import ShapeError, both, near, visible
+from attncalc.record.numbers import format_number
+from attncalc.record.trace import Step, Trace
+from attncalc.render import View, asked_for, shown
+from attncalc.render.page import Arithmetic, Heading, Line, Note, Paragraph, Part, Table
+from attncalc.render.traces import MOST_WRITTEN, formula, table, told_of
+from attncalc.solve import solver
+
+if TYPE_CHECKING:  # few runs are in narrow types
+    from attncalc.evaluate.precisions import Rounded
+
+
+def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
+    """The entries whose arithmetic is asked for, in order: those of one step, or of every step that is to be shown."""
+    if view.cells == ("all",):
+        for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
+            yield from _of_step(step, None, trace, view)
+    else:
+        for word in (each for words in view.cells for each in re.split(r"(?<=\]),(?!$)", words)):
+            name, at = _parted(word)
+            yield from _of_step(trace.find(name), at, trace, view)
+
+
+def parts(trace: Trace, view: View) -> Iterator[Part]:
+    """The same, a part for each step that they are of."""
+    for key, lines in groupby(cells(trace, view), key=lambda found: found[0].key):
+        step = trace.find(key)
+        shape = Table(step.name, None, step.axes, step.shape)
+        worked = tuple(line for _, line in lines)
+        told = (*_left(trace, step, worked), *_rounding(trace, step, worked))
+        yield Part("cells", Heading(key), (formula(step), Paragraph(step.why, "why"), Arithmetic(worked), *told, shape))
+
+
+def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
+    """Of entries that are shown as 0 what rounding has left."""
+    nothing = solver.left_over(trace, step)
+    if nothing is None or step.value is None:
+        return
+    for line in lines:
+        if nothing[line.at]:
+            yield Note(
+                f"{line.place}: 0 but for rounding, which leaves {format_number(step.value[line.at])}", "finding"
+            )
+
+
+def _rounding(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
+    """How entries have been rounded to the narrow type of a run."""
+    for line in lines:
+        if (found := solver.rounding(trace, step, line.at)) is not None:
+            yield Note(f"{line.place}: {_told(found)}", "finding")
+
+
+def _told(found: Rounded) -> str:
+    before, below, above, value = (f"{number:.9g}".replace("-", "−") for number in found[1:5])
+    if found.by_terms:
+        return f"{found.name} adds up to {value}, term by term; float32 comes to {before}"
+    if below == above:
+        return f"{found.name} has {before} itself"
+    tie = found.before - found.below == found.above - found.before
+    rule = "it is half way, and that one is even" if tie else "that is the nearer"
+    return f"{before} lies between {below} and {above} in {found.name}; {value} is taken: {rule}"
+
+
+_PLACE = re.compile(r"""([^\[:]*)(?:\[(.*)\]|:(.*)|\[([^\]]*))""", re.DOTALL)
+_PART = re.compile(r"""\s*(?:"([^"]*)"|([^,]*?))\s*(?:,|$)""")
+
+
+def _parted(word: str) -> tuple[str, list[str] | None]:
+    """`scores[0,1]` or `scores:0,1` → ("scores", ["0", "1"]); `scores` alone is every entry of it."""
+    found = _PLACE.fullmatch(word)
+    if found is None:
+        return word, None
+    rest = next((each for each in found.groups()[1:] if each is not None), "")
+    parts = _PART.findall(rest)[: 1 + re.sub('"[^"]*"', "", rest).count(",")] if rest else []
+    return found[1], [quoted or bare for quoted, bare in parts]
+
+
+def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
+    """The place that indices from 0, or labels, name along each axis of a step."""
+    asked = ",".join(words)
+    if len(words) != len(step.shape):
+        shape = shown.sizes or "a single number"
+        raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
+    place = []
+    for given, axis, size in zip(words, step.axes, step.shape, strict=True):
+        labels = shown.labels.get(axis, ())
+        word = given if given in labels else given.removeprefix(f"{axis}=")
+        by_label = given != word and word in labels  # step=4000
+        is_index = word.isascii() and word.isdigit() and len(word) < 10 and not by_label
+        if is_index and (int(word) < size or word not in labels):
+            place.append(int(word))
+        elif labels.count(word) == 1:
+            place.append(labels.index(word))
+        elif word in labels:
+            several = both(str(i) for i, label in enumerate(labels) if label == word)
+            raise ShapeError(f"{word} stands at several places along {axis} of {step.key}: {several}")
+        elif labels:
+            mend = near(word, labels) or f"its labels are {', '.join(labels[:MOST_NAMED])}"
+            raise ShapeError(f"{step.key}[{asked}] is not an entry: {axis} has no label {word!r}", hint=mend)
+        else:
+            said = f"{step.key}[{asked}]"
+            raise ShapeError(f"{said} is not an entry: indices are whole numbers from 0, as in scores[0,1]")
+    if any(i >= size for i, size in zip(place, step.shape, strict=True)):
+        raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shown.sizes}, indices from 0")
+    return tuple(place)
+
+
+MOST_NAMED = 12  # labels that an error names
+
+
+def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
+    shown = table(step, trace, view)
+    at = None if words is None else _at(words, step, shown)
+    labels = () if at is None or tuple(map(str, at)) == tuple(words or ()) else tuple(map(visible, words or ()))
+    for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
+        kept = shown.value
+        entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
+        value = format_number(entry, view.digits)
+        yield step, told_of(Line(step.key, place, "", (), labels), value, step, trace, view)
