@@ -10,7 +10,7 @@ from math import isfinite, prod
 
 import numpy as np
 
-from attncalc.common.errors import AttncalcError, amount, place_text
+from attncalc.common.errors import AttncalcError, amount
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import Trace
@@ -127,7 +127,7 @@ def _worked(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
             heads = off.max(axis=tuple(place for place, axis in enumerate(axes) if axis != "h"))
             each = (f"{head} by {format_number(float(most))}" for head, most in enumerate(heads))
             yield Paragraph(f"head {', '.join(each)}")
-        found = cells(trace, View(cells=(step.name + place_text(at),)))
+        found = cells(trace, View(cells=(f"{step.name}[{','.join(map(str, at))}]",)))
         yield Arithmetic(tuple(line for _, line in found))
         yield Paragraph(f"the dump has {format_number(float(np.array(step.given, dtype=np.float64)[at]))}")
 
@@ -186,7 +186,7 @@ def _worst(step: MarkedStep) -> Iterator[str]:
     if off is None:
         return
     at = _furthest(off)
-    yield f"off most by {format_number(float(off[at]))} at {place_text(at)}"
+    yield f"off most by {format_number(float(off[at]))} at [{','.join(map(str, at))}]"
     number = step.finding.wrong.number
     if number:
         yield f"wrong are {number} of {prod(step.shape)} entries"

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 
-from attncalc.common.errors import amount, place_text, visible
+from attncalc.common.errors import amount, visible
 from attncalc.homework.dumps import SOUND, Compared, Comparison
 from attncalc.homework.reports.marked_sheets import as_csv
 from attncalc.record.numbers import shortest
@@ -98,7 +98,7 @@ def _name(name: str) -> str:
 
 
 def _place(one: Compared) -> str:
-    return place_text(one.at) if one.at is not None and one.max_error else ""
+    return f"[{','.join(map(str, one.at))}]" if one.at is not None and one.max_error else ""
 
 
 def _number(value: float | None) -> str:
