@@ -173,7 +173,7 @@ def _append(path: Path, line: Mapping[str, Any]) -> None:
 
 
 def _kept(path: Path | None) -> list[dict[str, Any]]:
-    """The lines that a file holds; those that were not finished are passed over."""
+    """The lines that a file holds, the head of a practice or what was said; others, unfinished say, are passed over."""
     if path is None or not path.exists():
         return []
     found = []
@@ -182,7 +182,7 @@ def _kept(path: Path | None) -> list[dict[str, Any]]:
             line = json.loads(text)
         except ValueError:
             line = None
-        if isinstance(line, dict):
+        if isinstance(line, dict) and (type(line.get("seed")) is int or isinstance(line.get("said"), str)):
             found.append(line)
         if not number and not (found and "practice" in line):
             raise InputError(f"{shown(str(path))} holds no practice", hint="name another file with --save")
@@ -222,7 +222,11 @@ def _session(
         **{name: value for name, value in further.items() if value},
     }
     head = json.loads(json.dumps(head))
-    earlier = [line["seed"] for line in kept if head.items() <= line.items() and seed in (None, line["seed"])]
+    earlier = [
+        line["seed"]
+        for line in kept
+        if "seed" in line and head.items() <= line.items() and seed in (None, line["seed"])
+    ]
     chosen = earlier[-1] if earlier else any_seed() if seed is None else seed
     if seed is None and held is None and not earlier:
         out.say("note", f"--seed {chosen} makes these problems again")

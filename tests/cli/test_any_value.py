@@ -6,7 +6,7 @@ import copy
 import json
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -49,6 +49,7 @@ CALLS = {
         "grade problem.json sheet.json --policy policy.toml",
         "check sheet.json saved.json --policy policy.toml",
     ),
+    "log.jsonl": ("practice softmax --seed 3 --save log.jsonl",),
     "bank.toml": ("quiz --bank . -o out", "quiz --bank . --roster class.csv -o out --pick 1"),
 }
 """The calls that read a file."""
@@ -63,6 +64,7 @@ def files() -> dict[str, bytes]:
         "class.csv": b"student\nAda\nBob\n",
         "policy.toml": b'marks = "1+1"\ncells = "each"\nfollow = "full"\nrtol = 0.01\n[points]\nscores = 2\n',
         "other.toml": b'marks = "0+1"\nfollow = "full"\n',
+        "log.jsonl": b'{"practice": "softmax", "seed": 3}\n{"said": "hint"}\n{"said": "1"}\n{"said": "skip"}\n',
         "bank.toml": b'[problem]\ntitle = "t"\npoints = 2\ndraw = true\n',
     }
     calls = (
@@ -120,16 +122,26 @@ def as_toml(tree: dict[str, Any]) -> str:
     return "".join(f"{json.dumps(key)} = {spelled(value)}\n" for key, value in tree.items())
 
 
+FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
+    "json": (json.loads, json.dumps),
+    "toml": (tomllib.loads, as_toml),
+    "jsonl": (
+        lambda text: [json.loads(line) for line in text.splitlines()],
+        lambda tree: "".join(f"{json.dumps(line)}\n" for line in tree),
+    ),
+}
+"""How a file is read and written, by its suffix."""
+
+
 @pytest.mark.spread(PARTS)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("file", CALLS)
 def test_a_call_is_answered_or_refused_in_a_line(file: str, part: int) -> None:
-    text = files()[file].decode()
-    tree = tomllib.loads(text) if file.endswith("toml") else json.loads(text)
+    read, write = FORMS[file.rpartition(".")[2]]
+    tree = read(files()[file].decode())
     every = ((path, value) for path in paths_of(tree) for value in ODD)
     for number, (path, value) in enumerate(islice(every, part, None, PARTS)):
-        other = changed(tree, path, value)
-        content = as_toml(other) if file.endswith("toml") else json.dumps(other)
+        content = write(changed(tree, path, value))
         words = CALLS[file][number % len(CALLS[file])].split()
         ended = run_here(Call(tuple(words), files() | {file: content.encode()}, b"quit\n"))
         kinds = [line.partition(": ")[0] for line in ended.err.decode().splitlines()]
