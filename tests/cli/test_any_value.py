@@ -64,8 +64,8 @@ def files() -> dict[str, bytes]:
         "class.csv": b"student\nAda\nBob\n",
         "policy.toml": b'marks = "1+1"\ncells = "each"\nfollow = "full"\nrtol = 0.01\n[points]\nscores = 2\n',
         "other.toml": b'marks = "0+1"\nfollow = "full"\n',
-        "log.jsonl": b'{"practice": "softmax", "size": {}, "level": null, "fade": false, "whys": true, "predict": false, '
-        b'"document": null, "seed": 3}\n{"said": "hint"}\n{"said": "1"}\n{"said": "skip"}\n',
+        "log.jsonl": b'{"practice": "softmax", "size": {}, "level": null, "fade": false, "whys": true, '
+        b'"predict": false, "document": null, "seed": 3}\n{"said": "hint"}\n{"said": "1"}\n{"said": "skip"}\n',
         "bank.toml": b'[problem]\ntitle = "t"\npoints = 2\ndraw = true\n',
     }
     calls = (
