@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from any_calls import Call, run_here
 
+from attncalc.homework.reading.names import is_inside
+
 LEFT_OUT = object()
 ODD: tuple[Any, ...] = (
     *(LEFT_OUT, None, True, False, 0, 2, -1, 0.3, 10**30, 1e300, float("nan"), float("inf")),
@@ -170,3 +172,8 @@ def test_without_a_folder_a_student_s_name_makes_one(tmp_path: Path) -> None:
     call = Call(("quiz", "keys.json", "-o", str(tmp_path / "out")), {"keys.json": json.dumps(keys).encode()})
     assert run_here(call).status == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["Ada", "Bob", "keys.json"]
+
+
+@pytest.mark.parametrize("folder", ["Ada/1-week 1: a", "Ünal", "a.b", "Ann Lee", "3-Ann", "x" * 60])
+def test_other_folders_are(folder: str) -> None:
+    assert is_inside(folder)

@@ -14,7 +14,8 @@ def is_inside(folder: str) -> bool:
     """Whether a path with `/` between its parts stays in the folder that it is written into, on any system."""
 
     def fits(part: str) -> bool:
-        return bool(part.strip(". ")) and part.isprintable() and not {*part} & {"\\", ":"} and len(part.encode()) < 256
+        leads_out = not part.strip(". ") or "\\" in part or re.match("[A-Za-z]:", part)  # to a drive of Windows
+        return not leads_out and part.isprintable() and len(part.encode()) < 256
 
     return all(map(fits, folder.split("/")))
 
