@@ -142,7 +142,7 @@ class Leftovers:
         return "; ".join(told)
 
     def _told(self, node: Node, home: str) -> str:
-        """Why a formula that is 0 all over is so."""
+        """Why a formula that is 0 all over is so; "" of a function of one value, as a softmax where all is masked."""
         names: dict[str, None] = {}
         others: dict[str, None] = {}
         for behind in self._behind_nothing(node):
@@ -150,7 +150,7 @@ class Leftovers:
                 names[symbol(behind, home=home)] = None
             elif np.any(self._terms(behind)):
                 others["its terms cancel" if behind is node else "the terms of a factor cancel"] = None
-            else:
+            elif len(behind.sources) > 1:
                 others["one factor is 0 wherever another is not"] = None
         told = [f"{both(list(names))} {are(names)} 0"] if names else []
         return " and ".join((*told, *others))

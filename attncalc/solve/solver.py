@@ -621,12 +621,12 @@ def left_over(trace: Trace, step: Step) -> Array | None:
 def why_nothing(trace: Trace, step: Step) -> str:
     """Why a value, or a part of a gradient that is laid beside others, is 0 all over; "" where none is, or it says so.
 
-    Of other steps only several numbers are looked at.
+    Of other steps only vectors are looked at: each of their entries would be worked out, 0×2 + 0×3 for each.
     """
     if not _is_float(step.value):
         return ""
     if step.gradient_of is None:
-        has_zeros = bool(step.shape) and not np.any(step.value)
+        has_zeros = len(step.shape) == 1 and not np.any(step.value)
     else:
         has_zeros = bool(np.any(step.value == 0)) or left_over(trace, step) is not None
     return behind(trace).why_nothing(step) if has_zeros else ""

@@ -90,7 +90,7 @@ SPOKEN = (
     "an entry of the inverse",
 )
 """What cells say of entries that no short arithmetic gives."""
-WORDS = {"π": math.pi, "masked": -math.inf, "taken": -math.inf, "left out": -math.inf}
+WORDS = {"π": math.pi, "masked": -math.inf, "taken": -math.inf, "left out": -math.inf, "used nowhere": 0.0}
 
 
 def cell_of(node: Node, place: Mapping[str, int], known: Mapping[Node, Array]) -> Cell:
