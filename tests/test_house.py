@@ -234,20 +234,21 @@ def test_a_call_passes_few_files(call: str, most: int) -> None:
 
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
 UNNEEDED = HEAVY | {"csv", "unittest", "zipfile"}
-RICH = {"rich", "dataclasses", "fractions"}  # the latter two are what Rich's tables bring along
+DRAWING = {"numpy.random"}  # which takes as long to load as a short page takes to be made
+RICH = {"rich", "dataclasses", "fractions", *DRAWING}  # the middle two are what Rich's tables bring along
 CALLS = [
     ("attention {samples}/attention.json -f json", RICH),
     ("attention {samples}/attention.json -f plain", RICH),
     ("attention {samples}/attention.json -f markdown", RICH),
     ("attention {samples}/attention.json -f latex", RICH),
     ("attention {samples}/attention.json -f html", RICH),
-    ("attention {samples}/attention.json", set[str]()),
+    ("attention {samples}/attention.json", DRAWING),
     ("cosine 1,2,3 4,5,6 -f json", RICH),
     ("softmax 2,1,0.1 -f json", RICH),
-    ("cosine 1,2,3 4,5,6", {"json"}),
+    ("cosine 1,2,3 4,5,6", {"json", *DRAWING}),
     ("cosine --help", RICH),
     ("list -f json", {"numpy", *RICH}),
-    ("list", {"numpy"}),
+    ("list", {"numpy", *DRAWING}),
     ("list -f plain", RICH),
     ("mistakes softmax -f json", {"rich", "fractions"}),  # what marks answers is written with dataclasses,
     ("explain softmax -f plain", {"rich"}),  # and a gradient is shortened with fractions

@@ -464,7 +464,9 @@ def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
 
     Of the turns of a loop, of a large run and of what cannot be carried out with other operands, it is told by these.
     """
-    graph = behind(trace) if pairs else NO_GRAPH
+    if not pairs:
+        return []  # as on most pages; drawing numbers takes NumPy longer than such a page
+    graph = behind(trace)
     kept = [(_kept(trace, one), _kept(trace, other)) for one, other in pairs]
     same = [one is None or other is None or _agree(one, other) for one, other in kept]
     if type(graph) is not Behind or any(value.dtype.kind not in "fiub" for value in graph.operands.values()):
