@@ -241,12 +241,12 @@ class TestInATerminal:
 
     @pytest.mark.release
     def test_what_is_calculated_is_the_same(self, attncalc_command: list[str]) -> None:
-        call = [*LONG, "--steps", "60000", "-f", "json"]
+        call = [*LONG, "--steps", "300000", "-f", "json"]  # longer than a bar is waited for
         done = in_terminal(attncalc_command, call, columns=60)
         piped = subprocess.run([*attncalc_command, *call], capture_output=True, check=False)
         assert (done.status, piped.returncode) == (0, 0)
         assert done.stdout == piped.stdout
-        assert "of 60,001" in done.screen
+        assert "of 300,001" in done.screen
         assert seen(done.screen)[-1] == [piped.stderr.decode().strip()]
         assert max(len(line) for state in seen(done.screen)[:-2] for line in state) <= 60
-        assert b"of 60,001 \xe2" not in piped.stderr
+        assert b"of 300,001 \xe2" not in piped.stderr
