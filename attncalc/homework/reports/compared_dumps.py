@@ -89,8 +89,8 @@ def _lost(listed: Sequence[Compared]) -> dict[str, str]:
 
 def _cells(one: Compared) -> tuple[str, ...]:
     numbers = (_number(one.max_error), _number(one.relative), _cosine(one.cosine), _share(one.share))
-    place = "" if one.verdict in SOUND else _place(one)
-    return (_name(one.name), one.verdict, *numbers, SCALAR if place == "[]" else place)
+    place = "" if one.verdict in SOUND else SCALAR if one.at == () else _place(one)
+    return (_name(one.name), one.verdict, *numbers, place)
 
 
 def _name(name: str) -> str:
