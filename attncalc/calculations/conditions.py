@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import DomainError
+from attncalc.common.errors import DomainError, place_text
 from attncalc.common.numerals import Array
 from attncalc.language.graph import note
 
@@ -20,15 +20,10 @@ FIRST = 3  # a warning names so many entries
 FIRST_ROWS = 100  # so many tell how the entries of all were rounded
 
 
-def spot(at: Array) -> str:
-    """An entry's place as one writes it behind a name: `[0,2]`, nothing for a single number."""
-    return f"[{','.join(map(str, at.tolist()))}]" if at.size else ""
-
-
 def places(value: Array, are: Callable[[Array], Array]) -> Iterator[str]:
     """The first entries that are so, each as one writes its place; none among exact numbers and letters."""
     if value.dtype.kind == "f":
-        yield from map(spot, np.argwhere(are(value))[:FIRST])
+        yield from map(place_text, np.argwhere(are(value))[:FIRST])
 
 
 def numbers(value: Array) -> Array | None:
@@ -94,7 +89,7 @@ def must_be_probabilities(name: str, value: Array) -> None:
     if p is None:
         return
     for at in np.argwhere((p < 0) | (p > 1 + LEAST_SLACK)):
-        place, entry = f"{name}{spot(at)}", p[tuple(at)]
+        place, entry = f"{name}{place_text(at)}", p[tuple(at)]
         if entry < 0:
             raise DomainError(f"{place} = {entry:.6g} is below 0, and a probability is not")
         raise DomainError(
@@ -108,7 +103,7 @@ def must_be_whole(name: str, value: Array, what: str) -> None:
     found = numbers(value)
     if found is not None:
         for at in np.argwhere((found < 0) | (found % 1 != 0)):
-            raise DomainError(f"{name}{spot(at)} = {found[tuple(at)]:g} is not {what}")
+            raise DomainError(f"{name}{place_text(at)} = {found[tuple(at)]:g} is not {what}")
 
 
 def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | None = None) -> None:
@@ -121,7 +116,7 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
         entry = found[tuple(at)]
         due = f"one of the {size} positions of {axis}, 0 to {size - 1}" if size > 1 else f"0, the only one of {axis}"
         raise DomainError(
-            f"{name}{spot(at)} = {entry:g} is not {due}",
+            f"{name}{place_text(at)} = {entry:g} is not {due}",
             hint=f"they are counted from 0, so that the last is {size - 1}" if entry == size else "",
         )
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.attention_options import DEFAULTS, Rotation, Rules, Turning
-from attncalc.calculations.conditions import spot
 from attncalc.calculations.experts import AS_MIXTRAL, Routing, experts
 from attncalc.calculations.latent_attention import AXES, latent_attention, through_latents
 from attncalc.calculations.layers import FfnActivation, embed
@@ -36,7 +35,7 @@ from attncalc.calculations.transformer_blocks import (
     encoder_layer,
     joined,
 )
-from attncalc.common.errors import DomainError, OptionError
+from attncalc.common.errors import DomainError, OptionError, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
@@ -149,7 +148,7 @@ def _check_padding(values: Mapping[str, Any]) -> None:
     pad = values["pad_token"]
     padded = np.argwhere(values["tokens"] == pad) if pad is not None else np.array(())
     if len(padded):
-        fact = f"tokens{spot(padded[0])} is {pad}, which fills up texts, and has no position of its own"
+        fact = f"tokens{place_text(padded[0])} is {pad}, which fills up texts, and has no position of its own"
         raise DomainError(fact, hint="leave the padding out")
 
 

@@ -14,10 +14,9 @@ from attncalc.calculations.conditions import (
     not_all_masked,
     numbers,
     places,
-    spot,
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
-from attncalc.common.errors import DomainError, OptionError, ShapeError, example_of
+from attncalc.common.errors import DomainError, OptionError, ShapeError, example_of, place_text
 from attncalc.declare.calculation import at_most, calculation, one_right, same, shares
 from attncalc.declare.operands import Exercise, Range, operand
 from attncalc.language.axes import Axes, describe
@@ -63,7 +62,7 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
             raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
     weights = numbers(values["class_weights"]) if "class_weights" in values else None
     if weights is not None and (weights < 0).any():
-        raise DomainError(f"class_weights{spot(np.argwhere(weights < 0)[0])} is below 0")
+        raise DomainError(f"class_weights{place_text(np.argwhere(weights < 0)[0])} is below 0")
 
 
 def _infinite(trace: Trace) -> Iterator[str]:

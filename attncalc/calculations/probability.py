@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculations.conditions import FIRST, distributions, meet, not_all_masked, numbers, spot
-from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.calculations.conditions import FIRST, distributions, meet, not_all_masked, numbers
+from attncalc.common.errors import DomainError, OptionError, ShapeError, place_text
 from attncalc.declare.calculation import at_most, calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, Exercise, operand, options_of
 from attncalc.declare.sweeps import MOST_LINES, Sweep
@@ -186,7 +186,7 @@ def _comparable(values: Mapping[str, Any]) -> None:
         beyond = np.argwhere(np.isinf(p / np.where(q == 0, 1, q)))
     if len(beyond):
         at = beyond[0][-q.ndim :]
-        raise DomainError(f"p/q overflows: q{spot(at)} = {q[tuple(at)]:.4g} is not 0, but too small to divide by")
+        raise DomainError(f"p/q overflows: q{place_text(at)} = {q[tuple(at)]:.4g} is not 0, but too small to divide by")
 
 
 def _impossible(trace: Trace) -> Iterator[str]:
@@ -196,8 +196,8 @@ def _impossible(trace: Trace) -> Iterator[str]:
         return
     for at in np.argwhere((p > 0) & (q == 0))[:FIRST]:
         in_p, in_q = at[-p.ndim :], at[-q.ndim :]  # one of them may be a batch
-        said = f"p{spot(in_p)} = {p[tuple(in_p)]:.4g} says that it can happen"
-        yield f"the divergence is infinite: q{spot(in_q)} is 0, and {said}"
+        said = f"p{place_text(in_p)} = {p[tuple(in_p)]:.4g} says that it can happen"
+        yield f"the divergence is infinite: q{place_text(in_q)} is 0, and {said}"
 
 
 @calculation(

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers, spot, taken_as_scores
-from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers, taken_as_scores
+from attncalc.common.errors import DomainError, OptionError, ShapeError, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise, Range, operand
@@ -179,11 +179,10 @@ def _drafted(values: Mapping[str, Any]) -> None:
     ids = np.broadcast_to(tokens, np.broadcast_shapes(tokens.shape, shares.shape[:-1])).astype(int)
     given = np.take_along_axis(np.broadcast_to(shares, (*ids.shape, shares.shape[-1])), ids[..., None], -1)[..., 0]
     for at in np.argwhere(given == 0):
-        token, where = ids[tuple(at)], at[-tokens.ndim :]
-        raise DomainError(
-            f"draft{spot(np.append(at[1 - shares.ndim :], token))} is 0, but tokens{spot(where)} is {token}",
-            hint="a token that was drafted has a share",
-        )
+        token = ids[tuple(at)]
+        share, place = place_text((*at[1 - shares.ndim :], token)), place_text(at[-tokens.ndim :])
+        fault = f"draft{share} is 0, but tokens{place} is {token}"
+        raise DomainError(fault, hint="a token that was drafted has a share")
 
 
 def _as_the_target_alone(f: Any, target: Array, draft: Array) -> bool:

@@ -16,9 +16,8 @@ from attncalc.calculations.conditions import (
     must_sum_to_one,
     numbers,
     places,
-    spot,
 )
-from attncalc.common.errors import DomainError, OptionError
+from attncalc.common.errors import DomainError, OptionError, place_text
 from attncalc.declare.calculation import at_most, calculation, same, shares, shuffled
 from attncalc.declare.operands import ABOVE_0, Exercise, Range, operand
 from attncalc.language.graph import Node, constant, label, note, step
@@ -187,7 +186,7 @@ def _check_likelihood(values: Mapping[str, Any]) -> None:
         must_sum_to_one("probabilities", values["probabilities"])
     if family == "bernoulli" and (found := numbers(x)) is not None:
         for at in np.argwhere((found != 0) & (found != 1)):
-            raise DomainError(f"observations{spot(at)} = {found[tuple(at)]:g}: a Bernoulli trial gives 0 or 1")
+            raise DomainError(f"observations{place_text(at)} = {found[tuple(at)]:g}: a Bernoulli trial gives 0 or 1")
     if family == "categorical" and "probabilities" in values:
         must_be_places("observations", x, values["probabilities"].shape[-1], "probabilities")
     if family == "poisson":

@@ -195,7 +195,7 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
     if words := ranked(trace, step, view):
         (name, share), *others = words
         return f"{name} {share}" + (f", then {others[0][0]} {others[0][1]}" if others else "")
-    at = solver.largest(trace, step)
+    at = solver.largest(step)
     if at is None:
         return ""
     kept = table(step, trace, view)

@@ -424,7 +424,7 @@ def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:
     return [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
 
 
-def largest(trace: Trace, step: Step) -> tuple[int, ...] | None:
+def largest(step: Step) -> tuple[int, ...] | None:
     """The place of the entry that is farthest from 0, among those that are finite; None where there is none."""
     value = step.value
     if value is None or not value.size or value.dtype.kind not in "fiu":

@@ -17,7 +17,7 @@ from attncalc.declare.operands import UPSTREAM, Operand
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.solutions import Solutions
 from attncalc.language.axes import Axes, Axis
-from attncalc.record.numbers import shortest
+from attncalc.record.numbers import HUGE_WHOLE, shortest
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
@@ -118,7 +118,7 @@ class _Draw(NamedTuple):
         least, most = (WEIGHTS if is_weight else RANGE)[self.level]
         if operand.name in self.like:
             model = self.like[operand.name]
-            if not (np.abs(model) < 1e15).all():
+            if not (np.abs(model) < HUGE_WHOLE).all():
                 fault = f"{operand.name} has a number of more than 15 digits, and none like it is drawn"
                 raise OptionError(fault, hint="a problem that is worked by hand has smaller ones")
             most = max(most, WIDE // (3 if is_weight else 1)) if self.wide else most
