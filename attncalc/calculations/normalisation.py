@@ -160,7 +160,9 @@ def _standardised(X: Node, over: str, eps: float, what: str) -> Node:
         _root(variance, eps, centered, over),
         f"the root brings it back to the unit of the entries{'; ε keeps it from being 0' if eps else ''}",
     )
-    return step("normalized", centered / deviation, "dividing by their spread gives all the same variance, 1")
+    return step(
+        "normalized", centered / deviation, "dividing by their spread gives all the same variance: 1, but for ε"
+    )
 
 
 @calculation(
@@ -194,7 +196,7 @@ def rmsnorm(
         _root(mean_square, eps, X, X.names[-1]),
         f"the size of a typical entry{'; ε keeps it from being 0' if eps else ''}",
     )
-    normalized = step("normalized", X / root, "a typical entry now has size 1; the mean is left as it is")
+    normalized = step("normalized", X / root, "a typical entry now has size 1; no mean is taken away")
     return _affine(normalized, _offset(gamma, norm_offset), None, "gain")
 
 

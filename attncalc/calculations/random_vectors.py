@@ -57,7 +57,7 @@ def concentration(
     for size in n:
         with group(f"n={size}"):
             drawn = (Axis("trial", trials), Axis("entry", size))
-            x, y = random_normal(drawn, seed, size, 0), random_normal(drawn, seed, size, 1)
+            x, y = (output(name, random_normal(drawn, seed, size, i)) for i, name in enumerate("xy"))
             norms = root_of_sum(total(x**2), x, 2) * root_of_sum(total(y**2), y, 2)
             cosine = output("cosines", total(x * y) / norms)
             average = output("average", mean(cosine))
@@ -105,8 +105,8 @@ def scaling(
     for size in dk:
         with group(f"dk={size}"):
             trial, m, width = Axis("trial", trials), Axis("m", KEYS), Axis("d_k", size)
-            query = deviation * random_normal((trial, width), seed, size, 0)
-            keys = deviation * random_normal((trial, m, width), seed, size, 1)
+            query = output("query", deviation * random_normal((trial, width), seed, size, 0))
+            keys = output("keys", deviation * random_normal((trial, m, width), seed, size, 1))
             scores = output("scores", total(query * keys))
             average = output("average", over_all(mean, scores))
             variances.append(over_all(mean, output("squares", (scores - average) ** 2)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attncalc.common.errors import ShapeError, both, near, visible
+from attncalc.common.errors import ShapeError, both, near, quoted, visible
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, asked_for, shown
@@ -104,7 +104,8 @@ def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
             place.append(labels.index(word))
         elif word in labels:
             several = both(str(i) for i, label in enumerate(labels) if label == word)
-            raise ShapeError(f"{word} stands at several places along {axis} of {step.key}: {several}")
+            said = f"{quoted(word)} stands at several places along {axis} of {step.key}: {several}"
+            raise ShapeError(said, hint="name the place by its index")
         elif labels:
             mend = near(word, labels) or f"its labels are {', '.join(labels[:MOST_NAMED])}"
             raise ShapeError(f"{step.key}[{asked}] is not an entry: {axis} has no label {word!r}", hint=mend)

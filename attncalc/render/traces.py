@@ -335,7 +335,7 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     alone: set[int] = set()
     backward = {step.key for step in trace.steps if is_backward(step, trace)}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
-        which = ", the result" if part.kind == "result" else ""  # other outputs stand below it
+        which, others = (", the result", ", below") if part.kind == "result" else ("", "")
         steps = [(step.heading.key or step.heading.text, step.one(Table), step) for step in part.steps]
         for name, table, within in steps or [(table.name, table, part) for table in part.all(Table) if not table.typed]:
             size = prod(table.shape)
@@ -350,7 +350,7 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
                     alone.update(at for at, found in ways.items() if len(found) == 1 and view.detail != "full")
                 elif (known := shown.setdefault(looks, (name, which))) != (name, which):
                     alike[id(table)] = name, *known
-            which = ""
+            which = others
     lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
     for (at, (name, other, which)), lasts in zip(alike.items(), lasting, strict=True):
         if lasts:
@@ -489,9 +489,16 @@ def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
     alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
     if alone:
         heading, line = alone[-1].heading, alone[-1].lines[0]
-        place = line._replace(name=heading.key or line.name).place
+        place = _beside(line._replace(name=heading.key or line.name), alone[-1].one(Table)).place
         counted = "by indices from 0" if line.labels == tuple(map(str, line.at)) else "by labels or indices from 0"
         yield Paragraph(f"Any other entry, {counted}: --cell '{place}'; all of them: --cell all", "onward")
+
+
+def _beside(line: Line, shown: Table) -> Line:
+    """The place of an entry beside the one that is worked out, along the last axis that has two."""
+    axis = max(axis for axis, size in enumerate(shown.shape) if size > 1)
+    at = (*line.at[:axis], (line.at[axis] + 1) % shown.shape[axis], *line.at[axis + 1 :])
+    return line._replace(at=at, labels=tuple(spoken(shown, axis, i) for axis, i in zip(shown.axes, at, strict=True)))
 
 
 MOST_EDGES = 24  # that are drawn; of more nobody sees the whole

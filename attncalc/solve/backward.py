@@ -142,7 +142,7 @@ def gradchecks(written: Written) -> dict[Node, Check]:
 
 
 def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
-    """A note where the default upstream meets a result that sums to a constant along an axis: the gradient is 0."""
+    """A note where the default upstream meets a result that sums to a constant along an axis: no operand moves it."""
     if (
         problem.backward is None
         or problem.backward.jacobian
@@ -164,7 +164,7 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
             is_whole = along or result.ndim == 1
             rows = f"{symbol if is_whole else f'each row of {symbol}'} sums to {constant}{along}"
             rows += f", whatever {both(moving)} may be"
-            why = "upstream is all ones (the loss is that sum), so every gradient is 0"
+            why = "upstream is all ones (the loss is that sum), so the gradient of every operand is 0"
             return (f"{rows}; {why}. {_to_see_more(result.shape, names)}",)
     return ()
 

@@ -407,7 +407,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         if best == at and found == (True, masks, True, len(numbers)) and not several:
             break
     if best is None or len(_numbers(trace, step, best)) < 2:
-        far = largest(trace, step)
+        far = largest(step)
         return far if far is not None and len(_numbers(trace, step, far)) > 1 else best
     return best
 

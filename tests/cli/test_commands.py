@@ -80,7 +80,7 @@ def test_a_note_is_said_where_it_is_read_and_not_twice(
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if merged else subprocess.PIPE}
     words = [*attncalc_command, "grad", "softmax", "1,2,3"]
     done = subprocess.run(words, env=clean, encoding="utf-8", check=True, **streams)  # type: ignore[call-overload]  # either
-    said = "every gradient is 0"
+    said = "the gradient of every operand is 0"
     assert (done.stdout.count(said), (done.stderr or "").count(said)) == (1, not merged)
 
 

@@ -104,7 +104,8 @@ class Line:
             due = self.sized(text.parse(formula, self.names))
         except Misread:
             return ""  # said of the formula
-        names = [name for name, shape in self.shapes.items() if isinstance(shape, str)]
+        kept = {node[1] for node in every(due) if node[0] == "name"}
+        names = [name for name, shape in self.shapes.items() if isinstance(shape, str) or name in kept]
         if not sizes:
             has = any(isinstance(s, tuple) for s in self.shapes.values()) and "…" not in formula
             told = any(node[0] == "shape" for node in every(due))
@@ -119,6 +120,8 @@ class Line:
     def sized(self, tree: Any) -> Any:
         if not isinstance(tree, tuple) or not tree:
             return tree
+        if tree[0] == "look up" and tree[2][0] == "name":  # which places are picked is told by its name
+            return ("look up", self.sized(tree[1]), tree[2])
         if tree[0] == "name":
             shape = self.shapes[tree[1]]
             if isinstance(shape, tuple):

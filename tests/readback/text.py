@@ -323,19 +323,14 @@ class _Reader(Reader):
                 while self.follow("or"):
                     tree = (*tree, self.comparison())
             return tree
-        if self.follow("windows") and self.next != "(":
-            tree = ("fold", self.atom())
-            self.expect("added", "up", "in", "place")
-            return tree
-        if self.tokens[self.place - 1] == "windows" and self.next == "(":
-            self.place -= 1
         if self.follow("ln") and self.next != "(":  # `ln softmax(x)`
             if not self.next.startswith("softmax"):
                 self.fail("ln of what?")
             return ("call", "ln", None, self.atom())
         if self.tokens[self.place - 1] == "ln" and self.next == "(":
             self.place -= 1
-        return self.call()
+        tree = self.call()
+        return ("fold", tree[3]) if tree[1] == "fold" else tree
 
     def call(self) -> Tree:
         word = self.take()

@@ -435,12 +435,25 @@ def test_what_is_the_same_by_chance_is_not_said_to_be(name: str, pair: tuple[str
 
 
 @pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_any_other_entry_is_another_one_and_is_there(name: str, backward: bool) -> None:
+    """The last line says how to see an entry that is not worked out above it."""
+    for trace in carried_out(name, backward=backward):
+        shown = page(trace, View())
+        for told in (block.text for block in shown.all(Paragraph) if block.text.startswith("Any other entry")):
+            place = told.split("'")[1]
+            assert place not in [line.place for part in shown.all(Part) for line in part.lines]
+            assert [line.place for _, line in cells(trace, View(cells=(place,)))] == [place.replace('"', "")]
+
+
+@pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_gradients_that_are_all_0_say_why(name: str) -> None:
     for trace in carried_out(name, backward=True):
         slopes = [output.value for output in trace.outputs if output.value is not None]
         if all(value.dtype.kind == "f" and np.allclose(value, 0, atol=1e-9) for value in slopes):
-            assert any("every gradient is 0" in note for note in trace.notes)
+            assert any("the gradient of every operand is 0" in note for note in trace.notes)
 
 
 @pytest.mark.parametrize("format", ["table", "html", "markdown", "latex"])
@@ -451,7 +464,7 @@ def test_the_page_says_so_in_its_first_lines_and_what_shows_more(name: str, upst
     (trace,) = carried_out(name, backward=True)
     text = html.unescape(str(render(trace, format, View(width=400))))
     above = text[text.rindex(trace.summary) :][:2_000]
-    assert (above.count("every gradient is 0"), above.count(upstream)) == (1, 1)
+    assert (above.count("the gradient of every operand is 0"), above.count(upstream)) == (1, 1)
     given = Given(np.squeeze([[float(entry) for entry in row.split()] for row in upstream.split(";")]))
     problem = trace.problem
     assert isinstance(problem, Problem)

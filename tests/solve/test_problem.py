@@ -178,7 +178,8 @@ class TestBackward:
     )
     def test_says_why_every_gradient_is_0(self, name: str, inputs: dict[str, Any], said: str) -> None:
         options = {"kind": "relu"} if name == "activation" else None
-        told = [note for note in run(name, options, Backward(), **inputs).notes if "so every gradient is 0" in note]
+        notes = run(name, options, Backward(), **inputs).notes
+        told = [note for note in notes if "so the gradient of every operand is 0" in note]
         assert [note.startswith(said) for note in told] == [True] * bool(said)
 
     def test_takes_an_upstream_without_the_axis_that_a_vector_lacks(self) -> None:

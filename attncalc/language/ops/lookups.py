@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from attncalc.language.ops.basics import beside, entrywise, index, keep_where, m
 from attncalc.language.ops.choices import compare_equal
 from attncalc.language.ops.parts import side_by_side, side_by_side_latex
 from attncalc.language.ops.sums import source_axes
-from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick, latex_axis
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick, latex_axis, symbol
 
 
 def _taken(args: dict[str, Any], x: Axes) -> Axes:
@@ -98,6 +99,11 @@ def _lookup(node: Node, table: Array, numbers: Array) -> Array:
     rows, there = _rows(numbers, find(axes, node.args["over"]).size)
     found = np.asarray(table[_places(rows, counted, node.args["over"], axes, node.axes, front)])
     return found if there.all() else np.where(align(there, counted, node.axes), found, np.nan)
+
+
+def _which(node: Node, places: str) -> str:
+    """The places that are picked; among sizes they keep their name: `[5×4][tokens]`."""
+    return symbol(node.sources[1]) if re.fullmatch(r"\[[\d×]+\]", places) else places
 
 
 def _front(node: Node) -> str:
@@ -222,7 +228,7 @@ OPS |= {
     "lookup": Op(
         _lookup,
         _looked_up,
-        lambda node, table, numbers: f"{table}[{_front(node)}{numbers}]",
+        lambda node, table, numbers: f"{table}[{_front(node)}{_which(node, numbers)}]",
         lambda node, table, numbers: rf"{table}\left[{_front(node)}{numbers}\right]",
         _lookup_cell,
         takes=(1, 9),
@@ -363,7 +369,7 @@ OPS |= {
     "select": Op(
         _select,
         _selected,
-        lambda node, x, places: places if _counts(node) else f"{x}[{places}]",
+        lambda node, x, places: places if _counts(node) else f"{x}[{_which(node, places)}]",
         lambda node, x, places: places if _counts(node) else rf"{{{x}}}_{{{places}}}",
         _select_cell,
         takes=(0, 9),

@@ -142,11 +142,9 @@ OPS |= {
     "fold": Op(
         _fold,
         _closed,
-        "windows {0} added up in place",
+        "fold({0})",
         r"\operatorname{{fold}}({0})",
         _fold_cell,
-        binds=4,
-        takes=(3,),
         vjp=lambda g, y, node, x: [Node("windows", g, slides=node.args["slides"])],
         because="every window gets the gradient of the places that it was added to",
         mixes=_mixes,

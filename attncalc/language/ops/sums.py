@@ -188,7 +188,7 @@ def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[No
 
 def _root_because(node: Node, source: int) -> str:
     if node.sources[0].op != "step":
-        return "a length grows the fastest along its own vector, at the rate a/‖a‖ (0 at 0, by convention)"
+        return "a length grows the fastest along its own vector x, at the rate x/‖x‖ (0 at 0, by convention)"
     return (
         f"the slope of {'√x is 1/(2√x)' if node.args['p'] == 2 else 'the p-th root y is 1/(p·y^(p−1))'} "
         f"(0 at 0, by convention)"
