@@ -612,17 +612,18 @@ def _divided(
 class Above(NamedTuple):
     """What stands above a step: the place that was worked out last, and what formulas speak of that is no step.
 
+    `told` are the names that these have, with what was told of each last: a letter may count along another axis later.
     `known` are steps by their keys, and operands by their names, which have a True behind them.
     """
 
     followed: dict[str, int]
-    told: set[str]
+    told: dict[str, str]
     known: Mapping[tuple[str, bool], Step]
 
 
 def _nothing_above(trace: Trace) -> Above:
     known = {(step.key, False): step for step in trace.steps}
-    return Above({}, set(), known | {(name, True): step for name, step in operand_steps(trace).items()})
+    return Above({}, {}, known | {(name, True): step for name, step in operand_steps(trace).items()})
 
 
 def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
@@ -632,8 +633,9 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
         part = rf"{{{how.symbol_latex}}}_{{\text{{{step.group}}}}}"
         how = how._replace(symbol=f"{how.symbol}[{step.group}]", symbol_latex=part)
     blocks: list[Block] = [how]
-    where = {words: latex for words, latex in solver.unshown(trace, step).items() if words not in above.told}
-    above.told.update(where)
+    unshown = solver.unshown(trace, step)
+    where = {words: latex for words, latex in unshown.items() if above.told.get(words.partition(" = ")[0]) != words}
+    above.told.update((words.partition(" = ")[0], words) for words in where)
     if where:
         latex = "; ".join(f"${each}$" for each in where.values())
         blocks.append(Paragraph(f"where {'; '.join(where)}", "where", f"where {latex}"))

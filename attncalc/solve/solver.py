@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,7 +19,7 @@ from attncalc.declare.operands import UPSTREAM
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
-from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, symbol
+from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, latex_axis, symbol
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import NOTHING, Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
@@ -578,19 +579,47 @@ def _leaves(named: Node) -> list[Node]:
 
 
 def unshown(trace: Trace, step: Step) -> dict[str, str]:
-    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX."""
+    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX.
+
+    A letter that counts places, and that the reason does not name, is told with them: `i = 0…1 along pair`.
+    """
     found = behind(trace).found(step)
     told: dict[str, str] = {}
+    counted: dict[tuple[str, str], dict[int, None]] = {}
     left = [found[0]] if found else []
     while left:
-        hidden = [node for node in _leaves(left.pop(0)) if node.op == "step" and not node.args["shown"]]
+        speaking = left.pop(0)
+        leaves = _leaves(speaking)
+        hidden = [node for node in leaves if node.op == "step" and not node.args["shown"]]
         shown = {each.key for each in (*trace.steps, *trace.outputs)} if hidden else set()
         for node in hidden:
             if node.path not in shown:
                 text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
                 left += [node] if text not in told else []
                 told[text] = latex
-    return told
+        said, places = formula(speaking), [leaf for leaf in leaves if leaf.op == "index"]
+        for node in sorted(places, key=lambda leaf: _named_at(said, symbol(leaf))):
+            if _named_at(said, symbol(node)) >= 0 > _named_at(step.why, symbol(node)):
+                along = node.args["along"]
+                counted.setdefault((symbol(node), along.name), {})[along.size] = None
+    return told | dict(_counted(*letter, sorted(sizes)) for letter, sizes in counted.items())
+
+
+def _named_at(text: str, letter: str) -> int:
+    """Where a letter stands in a text as a word; −1 where it does not."""
+    found = re.search(rf"(?<!\w){letter}(?!\w)", text)
+    return found.start() if found else -1
+
+
+def _counted(letter: str, along: str, sizes: Sequence[int]) -> tuple[str, str]:
+    """Which places a letter counts, which may be other ones in another part: `i = 0…1 along pair`, and in LaTeX."""
+    text, latex = (
+        f"{letter} = {either.join(f'0{gap}{size - 1}' if size > 1 else '0' for size in sizes)}"
+        for gap, either in (("…", " or "), (r" \ldots ", r" \text{ or } "))
+    )
+    if along == letter:
+        return text, latex
+    return f"{text} along {along}", rf"{latex} \text{{ along }} {latex_axis(along)}"
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:

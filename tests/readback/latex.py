@@ -230,9 +230,14 @@ class _Reader(Reader):
             return ("slice", tree, axis, numbers[0], numbers[1] + 1, 1)
         self.place = start
         inside = self.clause()
+        kind = "look up"
+        if self.follow(","):
+            kind = "diagonal"
+            if self.clause() != inside:
+                self.fail("only what is on the diagonal has two places")
         self.expect("}")
         assert self.place == end
-        return ("look up", tree, inside)
+        return (kind, tree, inside)
 
     @staticmethod
     def spelled(words: list[str]) -> str:

@@ -120,8 +120,8 @@ class Line:
     def sized(self, tree: Any) -> Any:
         if not isinstance(tree, tuple) or not tree:
             return tree
-        if tree[0] == "look up" and tree[2][0] == "name":  # which places are picked is told by its name
-            return ("look up", self.sized(tree[1]), tree[2])
+        if tree[0] in ("look up", "diagonal") and tree[2][0] == "name":  # which places are picked is told by its name
+            return (tree[0], self.sized(tree[1]), tree[2])
         if tree[0] == "name":
             shape = self.shapes[tree[1]]
             if isinstance(shape, tuple):

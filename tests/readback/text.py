@@ -273,6 +273,12 @@ class _Reader(Reader):
             return ("slice", tree, axis, first, None, step)
         self.place = start
         inside = self.clause()
+        if self.follow(","):  # `x[i, i]`
+            twice = self.clause()
+            if twice != inside:
+                self.fail("only what is on the diagonal has two places")
+            self.expect("]")
+            return ("diagonal", tree, inside)
         self.expect("]")
         return ("look up", tree, inside)
 

@@ -343,6 +343,13 @@ def _counts(node: Node) -> bool:
     return positions.op == "index" and places.op == "step"
 
 
+def _row(node: Node) -> str:
+    """What stands in front of a place on the diagonal of a matrix: `log_shares[i, i]`."""
+    x, places = node.sources
+    alone = names(without(x.axes, node.args["over"]))
+    return f"{symbol(places)}, " if places.op == "index" and places.names == alone and len(alone) == 1 else ""
+
+
 def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence[Node | None]:
     chosen = one_hot(places, find(x.axes, node.args["over"]))
     return [weigh(chosen, beside(g, chosen)), None]
@@ -369,8 +376,8 @@ OPS |= {
     "select": Op(
         _select,
         _selected,
-        lambda node, x, places: places if _counts(node) else f"{x}[{_which(node, places)}]",
-        lambda node, x, places: places if _counts(node) else rf"{{{x}}}_{{{places}}}",
+        lambda node, x, places: places if _counts(node) else f"{x}[{_row(node)}{_which(node, places)}]",
+        lambda node, x, places: places if _counts(node) else rf"{{{x}}}_{{{_row(node)}{places}}}",
         _select_cell,
         takes=(0, 9),
         vjp=_select_vjp,
