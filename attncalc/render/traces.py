@@ -827,13 +827,13 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     """
     usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
     spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
-    if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads'))}":
+    if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads', (signs or {})['h'][1]))}":
         spoken["heads"] = spoken.pop("h")
     chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
         if words.partition(" = ")[0] != name:
-            said[name] = f"{name} = {words}" if name in said else words
+            said[name] = f"{name} = {words}" if name in said or name in usual else words
         elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
             said[name] = words
     return [*said.values()]

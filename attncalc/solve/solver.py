@@ -553,8 +553,8 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
 def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
     """The numbers that formulas call by a name, as ε for eps: by the option's name, or their own, that and the number.
 
-    The size of an axis stands with the values, and one that differs from part to part is none. A state that nothing was
-    given for is 0.
+    The size of an axis stands with the values, and one that differs from part to part is none; that of a part of one,
+    `(h d_k)`, has the option's name that tells it, heads. A state that nothing was given for is 0.
     """
     known = {axis for held in (trace.inputs.values(), trace.steps) for each in held for axis in each.axes}
     found: dict[str, dict[tuple[str, Any], None]] = {}
@@ -569,7 +569,24 @@ def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
             if options or {*said["values"]} == {0}:
                 value = said["values"] if options else 0
                 found.setdefault(options[0] if options else symbol(node), {})[symbol(node), value] = None
-    return {name: next(iter(numbers)) for name, numbers in found.items() if len(numbers) == 1}
+    told = {name: next(iter(numbers)) for name, numbers in found.items() if len(numbers) == 1}
+    for option, sizes in _parts(trace).items():
+        if len(sizes) == 1:
+            letter, size = sizes.pop()
+            sign, number = told.get(option, ("", size))
+            told[option] = f"{sign} = {letter}" if sign and number == size else letter, size
+    return told
+
+
+def _parts(trace: Trace) -> dict[str, set[tuple[str, int]]]:
+    """The parts of axes whose sizes an option gives, by its name: `heads` for h = 2 of (h d_k)."""
+    options = trace.problem.calculation.sizes if isinstance(trace.problem, Problem) else {}
+    found: dict[str, set[tuple[str, int]]] = {}
+    for axis in {axis for node in walk(*behind(trace).named) for axis in node.axes} if options else ():
+        for part in axis.parts or (axis,):
+            if part.name in options:
+                found.setdefault(options[part.name], set()).add((part.name, part.size))
+    return found
 
 
 def _leaves(named: Node) -> list[Node]:

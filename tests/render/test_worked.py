@@ -490,6 +490,17 @@ def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -
         assert names - OWN <= signs | set(trace.problem.calculation.defaults)
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_how_many_heads_an_axis_is_made_of_is_given_with_the_letter(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        made = {axis for step in trace.steps for axis in step.axes if axis.startswith("(")}
+        letters = {axis.strip("()").split()[0] for axis in made}
+        told = {sign for words in options(trace, solver.signs(trace)) for sign in words.split(" = ")[1:-1]}
+        assert letters <= told | {axis for given in trace.inputs.values() for axis in given.axes}
+
+
 @pytest.mark.thorough
 @rows("name", PROBLEMS)
 def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
@@ -564,8 +575,9 @@ def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
         (lambda: ac.scaling(dk=[4, 16]), ["dk = d_k = 4,16", "sigma = σ = 1"]),
         (lambda: ac.complexity(n=8, d_model=8, heads=4), "heads = h = 4"),
         (lambda: ac.complexity(n=8, d_model=8), "heads = h = 8"),
+        (lambda: ac.complexity(n=8, model="llama-2-7b"), "heads = h = 32"),
     ],
-    ids=["dk", "heads", "heads by default"],
+    ids=["dk", "heads", "heads by default", "heads of a model"],
 )
 def test_an_option_is_named_once(trace: Any, said: list[str] | str) -> None:
     made = trace()
