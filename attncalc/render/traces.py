@@ -821,15 +821,22 @@ def typed(operand: Given) -> str:
 
 
 def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) -> list[str]:
-    """`causal = true`, `scale = none`: the options that are not as they would be by themselves.
+    """`causal = true`, `scale = none`: the options that were given, or are not as they would be by themselves.
 
+    One that is a letter is told, too, where a reason speaks of it, as of p.
     With `signs` also those that formulas call otherwise, and how: `eps = ε = 1e-05`; `ε = 1e-05` where none sets it.
     """
-    usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
+    usual, given = {}, {}
+    if isinstance(trace.problem, Problem):
+        usual, given = trace.problem.calculation.defaults, trace.problem.options
     spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
     if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads', (signs or {})['h'][1]))}":
         spoken["heads"] = spoken.pop("h")
-    chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
+    letters = {
+        name for name in usual if len(name) == 1 and any(re.search(rf"\b{name}\b", step.why) for step in trace.steps)
+    }
+    told = spoken.keys() | given.keys() | letters
+    chosen = [name for name, value in trace.options.items() if name in told or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
         if words.partition(" = ")[0] != name:

@@ -513,6 +513,31 @@ def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
                 assert told[option] == value
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_each_option_that_was_given_is_told(name: str) -> None:
+    for trace in carried_out(name, False):
+        told = {words.partition(" = ")[0] for words in options(trace, solver.signs(trace))}
+        assert isinstance(trace.problem, Problem)
+        assert trace.problem.options.keys() <= told
+
+
+@pytest.mark.parametrize(
+    ("trace", "told"),
+    [
+        (lambda: ac.pairwise([[1, 2], [3, 4]]), []),
+        (lambda: ac.pairwise([[1, 2], [3, 4]], metric="cosine-similarity"), ["metric = cosine-similarity"]),
+        (lambda: ac.norm([3, 4]), []),
+        (lambda: ac.minkowski([1, 2], [3, 4]), ["p = 3"]),  # its reason says: the larger p
+        (lambda: ac.attention([[1, 0]], [[1, 0]], [[1]]), []),
+    ],
+    ids=["default", "given", "unspoken", "spoken of", "many"],
+)
+def test_a_usual_option_is_told_where_it_was_given_or_is_spoken_of(trace: Any, told: list[str]) -> None:
+    made = trace()
+    assert options(made, solver.signs(made)) == told
+
+
 def test_why_a_step_is_0_is_said_and_not_entry_by_entry() -> None:
     (trace,) = carried_out("rnn-gru", backward=False)
     steps = {step.heading.key: step for part in page(trace, View()).all(Part) for step in part.steps}
