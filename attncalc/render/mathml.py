@@ -219,7 +219,7 @@ def _named(command: str, text: str, tokens: Tokens) -> Atom:
         return Atom(_table(text.rstrip("*"), tokens))
     if command == "text":
         words = text.replace(" ", "\u00a0")
-        if text.startswith(" "):  # words between operands: ` for every `
+        if text.startswith(" "):  # words between operands: ` copied along `
             return Atom(_element("mtext", words), "operator")
         return Atom(f'<mi mathvariant="normal">{words}</mi>')  # beside an mtext, a sign has no room
     return Atom(_element("mi", text), "function")

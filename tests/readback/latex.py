@@ -65,14 +65,14 @@ class _Reader(Reader):
         return tree
 
     def worded(self) -> Tree:
-        """`x \\text{ for every } m`, `0 \\text{ for } m=2 \\ldots 3`."""
+        """`x \\text{ copied along } m`, `0 \\text{ for } m=2 \\ldots 3`."""
         tree = self.sum()
         self.sums_openly = False
-        if self.follow("text: for every "):
+        if self.follow("text: copied along "):
             axes = [self.axis()]
             while self.follow(","):
                 axes.append(self.axis())
-            return ("for every", tree, *axes)
+            return ("copied along", tree, *axes)
         if self.follow("text: for "):
             axis = self.axis()
             self.expect("=")

@@ -156,7 +156,7 @@ _HANDLED = {
     "=": "equal",
     "and": "both",
     "not": "negation",
-    "for every": "spread",
+    "copied along": "spread",
     "side by side": "merge",
     "summed by": "collect",
     "slice": "part",

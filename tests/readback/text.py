@@ -16,7 +16,7 @@ Tree = tuple[Any, ...]
 KEYWORDS = frozenset(
     re.split(
         " ",
-        "where else and not or except in turn for every split into heads side by shared each summed groups of windows "
+        "where else and not or except in turn for copied along split into heads side by shared each summed groups of windows "
         "added up place largest eigenvalues eigenvectors left right singular vectors values as rows reread",
     )
 )
@@ -150,12 +150,12 @@ class _Reader(Reader):
     def worded(self) -> Tree:
         tree = self.sum()
         while True:
-            if self.follow("for", "every"):
+            if self.follow("copied", "along"):
                 axes = [self.axis()]
                 while self.next == "," and self.tokens[self.place + 1] != "else":
                     self.take()
                     axes.append(self.axis())
-                tree = ("for every", tree, *axes)
+                tree = ("copied along", tree, *axes)
             elif self.follow("for"):  # `0 for m=2…3`
                 axis = self.axis()
                 self.expect("=")

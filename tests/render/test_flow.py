@@ -42,7 +42,7 @@ FORMULAS = {
         ["(a where bbbbb − c ≤ d, else 0)", "where e − f ≤ g, else 0"],
     ),
     "before a condition": ("∂L/∂masked where j ≤ i, else 0", 20, ["∂L/∂masked", "where j ≤ i, else 0"]),
-    "before what is repeated": ("∂L/∂losses for every n", 20, ["∂L/∂losses", "for every n"]),
+    "before what is repeated": ("∂L/∂losses copied along n", 20, ["∂L/∂losses", "copied along n"]),
     "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb", "·cccc)"]),
     "before ⊗": ("hidden ⊗ gradients", 16, ["hidden", "⊗ gradients"]),
     "not behind a bar that opens": ("2^(max(|scaled|, 2^0) − 1)", 22, ["2^(max(|scaled|, 2^0)", "− 1)"]),
