@@ -99,7 +99,7 @@ def descend(
     variables = {name: letter(name, value) for name, value in at.items()}
     height = f.at(variables)
     downs = slopes(height, as_node(1), [*variables.values()])
-    point = step("point", _vector(at, variables.values()), "the point of this iteration; iteration 0 is the start")
+    point = step("point", _vector(at, variables.values()), "where the descent stands; iteration 0 is the start")
     value = step("value", height, "the value of f here; it should fall from one iteration to the next")
     why = "the slope here, not the value: it points uphill, and is computed anew at every point"
     gradient = step("gradient", _vector(at, downs), why)

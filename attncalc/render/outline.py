@@ -229,14 +229,14 @@ def _few(entries: list[Row]) -> Iterable[Row]:
 
 
 def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
-    """What follows what: the parts at the top, and of parts that are alike inside, what one of them holds."""
+    """In which order: the parts at the top, and of parts that are alike inside, what one of them holds."""
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])
-        drawn: Block = Rows("what follows what", ("in", "follow one another"), rows)
+        drawn: Block = Rows("in this order", ("in", "follow one another"), rows)
         if len(rows) == 1:  # all of it, which needs no heading
             drawn = Points((Point(rows[0].cells[1], mark="· "),))
-        yield from [Part("section", Heading("What follows what"), (drawn,))] if rows else []
+        yield from [Part("section", Heading("In this order"), (drawn,))] if rows else []
 
 
 def _way(step: Step, trace: Trace) -> list[str]:

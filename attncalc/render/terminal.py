@@ -599,7 +599,7 @@ THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
 LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|copied along|where(?: \w+ {THAN})?"  # a formula is broken before it
 CHOOSING = ("where", "else")  # a condition is broken before these rather than within it
-PARTING = (*CHOOSING, "≈", "→", "->", "for", "copied")  # and a sum before these, as behind a comma, rather than before its signs
+PARTING = (*CHOOSING, "≈", "→", "->", "for", "copied")  # and a sum before these rather than before its signs
 TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
 WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
 FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number

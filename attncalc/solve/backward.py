@@ -25,7 +25,7 @@ from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
 
-IGNORED = "the result ignores it"
+IGNORED = "does not depend on it"
 IN_JUMPS = "the result changes with it only in jumps, and between them its slope is 0"
 
 
@@ -39,7 +39,8 @@ def backward_pass(
     seen = walk(result) if len(found) < len(wrt) else ()
 
     def nothing(node: Node) -> Node:
-        return gradient_step(node, spread(as_node(0), node.axes), IN_JUMPS if node in seen else IGNORED)
+        why = IN_JUMPS if node in seen else f"the result, {result.args['name']}, {IGNORED}"
+        return gradient_step(node, spread(as_node(0), node.axes), why)
 
     return tuple(found[node] if node in found else nothing(node) for node in wrt)
 

@@ -195,7 +195,11 @@ def test_what_comes_back_to_different_places_stands_side_by_side(
     [
         ("n", (2, 0, 1), "[∂L/∂part1; ∂L/∂part2; ∂L/∂part0]"),
         ("d", (0, 1), "[∂L/∂part0; ∂L/∂part1]"),
-        ("n", (2, 0), "((∂L/∂part1 copied along n) where n = 0, else 0) + ((∂L/∂part0 copied along n) where n = 2, else 0)"),
+        (
+            "n",
+            (2, 0),
+            "((∂L/∂part1 copied along n) where n = 0, else 0) + ((∂L/∂part0 copied along n) where n = 2, else 0)",
+        ),
     ],
 )
 def test_what_comes_back_to_each_row_stands_side_by_side(along: str, places: tuple[int, ...], written: str) -> None:

@@ -56,6 +56,12 @@ def equal(*pairs: str) -> Equal:
     return Equal(list(zip(pairs[::2], pairs[1::2], strict=True)))
 
 
+def divided_by_root(at: Any, *sizes: str) -> bool:
+    """Whether the scores of a step are divided by the root of sizes, added up."""
+    (scores,) = (tensor.numbers for name, tensor in at.known.items() if name not in sizes)
+    return np.allclose(at.value, scores / math.sqrt(sum(float(at[size]) for size in sizes)))
+
+
 def at_zero(function: Callable[[Node], Node]) -> Array:
     """The slopes of a function at 0."""
     x = given("x", (Axis("n", 3),))
@@ -305,7 +311,9 @@ CLAIMS: dict[str, Claim] = {
         (np.isclose(at.value, at["p"]) == (at["x"] == 1)).all() and np.allclose(at.value[at["x"] == 0], 1 - at["p"])
     ),
     "keep the variance of the scores near 1": Holds(variance_near_one),
+    "whatever d_k + d_r is": lambda at: divided_by_root(at, "d_k", "d_r"),
     "takes the place of 1/√d_k": Cited("what it takes the place of is not calculated"),
+    "takes the place of 1/√(d_k + d_r)": Cited("what it takes the place of is not calculated"),
     "e^−∞ is 0": equal("e^(−∞)", "0"),
     "the slope of a single head is 2⁻⁸": lambda at: np.allclose(np.abs(np.diff(at["scaled"] - at.value)), 2.0**-8),
     "the results of head 0 come first": lambda at: np.allclose(
@@ -346,7 +354,7 @@ CLAIMS: dict[str, Claim] = {
     "an α below 1": Cited("α is given, and 1 leaves the sublayer's output as it is"),
     "iteration 0 is the start": lambda at: np.allclose(at.value, at.option("start")) or at.group != "iteration 0",
     "the moments start at 0": Cited("the first step's formula has the 0 in it, and is read back"),
-    "it grows to 1 with t": equal("1 − 0.9^1000", "1.0000"),
+    "its power counts the steps, and it grows to 1": equal("1 − 0.9^1000", "1.0000"),
     "the slope of λ/2·‖θ‖²": Slope("(p / 2)·x²", "p·x"),
     "every coordinate towards 0": Slope("(p / 2)·x²", "p·x"),
     "a straight rise, then 1/√step": Cited("the formula of the step, which is read back"),

@@ -16,8 +16,8 @@ Tree = tuple[Any, ...]
 KEYWORDS = frozenset(
     re.split(
         " ",
-        "where else and not or except in turn for copied along split into heads side by shared each summed groups of windows "
-        "added up place largest eigenvalues eigenvectors left right singular vectors values as rows reread",
+        "where else and not or except in turn for copied along split into heads side by shared each summed groups of "
+        "windows added up place largest eigenvalues eigenvectors left right singular vectors values as rows reread",
     )
 )
 WORDS = {"masked": "−∞", "taken": "−∞", "left out": "−∞", "all masked": "0"}

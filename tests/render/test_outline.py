@@ -198,7 +198,7 @@ def test_more_levels_are_offered_where_there_are_some(name: str) -> None:
 def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
     page = page_in("table", traced("optimizer-muon", False) or pytest.fail("it has a page"), View(width=200))
     assert "  2 step 1/blend         --show 'step 1/blend'  " in page
-    assert "What follows what" not in page
+    assert "In this order" not in page
 
 
 @pytest.mark.thorough
@@ -349,14 +349,14 @@ def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int)
 def test_names_of_columns_that_stand_below_one_another_are_one_line() -> None:
     page = page_in("table", transformer(), View(width=40))
     below = dict(pair for pair in pairwise(page.splitlines()))
-    assert below["What follows what"].strip() == "in | follow one another"
+    assert below["In this order"].strip() == "in | follow one another"
     assert below["Outline: 304 steps in 9 parts"].strip() == "part | opened by | what comes of it"
     assert below["How close it was"].strip() == "picked | 2. | 3. | 4."
 
 
 def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
     trace = transformer()
-    above = page_in("table", trace, View(width=40)).partition("What follows what")[0]
+    above = page_in("table", trace, View(width=40)).partition("In this order")[0]
     assert above.partition("\n  source, ")[2].count("\n") <= 12  # in front of it stands a path of any length
     told = " ".join(above.split())
     for layer in ("encoder 1", "decoder 1"):
@@ -485,5 +485,5 @@ def test_a_result_of_an_outline_that_is_handed_on_shows_how_it_came_about(name: 
 
 def test_one_chain_of_parts_needs_no_table() -> None:
     page = page_in("table", solve(posed("encoder-block")), View(width=40))
-    assert "What follows what\n  · self-attention → residual1 → norm1\n    → feed-forward" in page
+    assert "In this order\n  · self-attention → residual1 → norm1\n    → feed-forward" in page
     assert "  in  " in page_in("table", transformer(), View(width=80))
