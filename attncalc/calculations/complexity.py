@@ -240,6 +240,8 @@ def complexity(
     label("part", parts)
     biases = "biases are left out" if layout.biases == ("none",) else "biases are counted"
     note(f"a multiplication and an addition count as one each; {biases}; masked scores are computed too")
+    if layout.rope or latent.width is not None:
+        note("pair counts the pairs of entries of a query or a key that RoPE turns together")
     if model is not None:
         note(f"{model}: {PUBLISHED[model].source}")
 

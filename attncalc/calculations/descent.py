@@ -18,7 +18,7 @@ from attncalc.declare.sweeps import Sweep, every_turn, turns
 from attncalc.evaluate.loops import End, Loop, Program, Values
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Expression, Node, as_node, given, letter, rewrite, step
+from attncalc.language.graph import Expression, Node, as_node, given, letter, note, rewrite, step
 from attncalc.language.ops import take
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
@@ -175,6 +175,7 @@ def _with_flow(
     here = {name: given(TIME + name, (), f"{name}(t)") for name in at}
     why = "the solution of dθ/dt = −∇f at the time t = lr·iteration, where ever shorter steps lead; by Runge and Kutta"
     path = step("flow", _vector(at, here.values()), why)
+    note("flow is where ever shorter steps lead in the same time, t = lr·iteration")
     parts = _parts(f, at, lr, steps)
     there = _flowed(f, here, lr, parts, parts)
     return (
