@@ -826,9 +826,8 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     One that is a letter is told, too, where a reason speaks of it, as of p.
     With `signs` also those that formulas call otherwise, and how: `eps = ε = 1e-05`; `ε = 1e-05` where none sets it.
     """
-    usual, given = {}, {}
-    if isinstance(trace.problem, Problem):
-        usual, given = trace.problem.calculation.defaults, trace.problem.options
+    problem = trace.problem if isinstance(trace.problem, Problem) else None
+    usual, given = (problem.calculation.defaults, problem.options) if problem else ({}, {})
     spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
     if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads', (signs or {})['h'][1]))}":
         spoken["heads"] = spoken.pop("h")

@@ -477,4 +477,4 @@ def test_each_letter_that_counts_places_is_told(tried: Tried) -> None:
             if letter and any(in_a_word(letter, line) for line in formulas) and not in_a_word(letter, step.why):
                 lasts, along = told[letter]
                 numbers = np.moveaxis(evaluate([leaf], {})[leaf], leaf.names.index(along), 0)
-                assert [*numbers[:, *[0] * (numbers.ndim - 1)]] in [[*range(last + 1)] for last in lasts], letter
+                assert [*numbers.reshape(len(numbers), -1)[:, 0]] in [[*range(last + 1)] for last in lasts], letter
