@@ -391,7 +391,7 @@ def _substeps(step: Node) -> list[Node]:
     names: dict[str, int] = {}
     for node in inside(step):
         body = node.row.body(node, *node.sources) if node.row.body else None
-        if body is None or formula(body) == formula(node):
+        if body is None or (formula(body) == formula(node) and not _goes_on(body, node.sources)):
             continue
         new: dict[Node, Node] = {source: source for source in walk(*node.sources)}
         for part in walk(body):
@@ -403,6 +403,11 @@ def _substeps(step: Node) -> list[Node]:
     for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out
         part.serial = step.serial - 1 + (i + 1) / (len(made) + 1)
     return [part for part in made if part.op == "step"]
+
+
+def _goes_on(body: Node, sources: Sequence[Node]) -> bool:
+    """Whether a definition is of several primitives."""
+    return any(part.sources and part not in sources for part in body.sources)
 
 
 def _named(value: Node, within: str, whole: Node, names: dict[str, int]) -> Node:
