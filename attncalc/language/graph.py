@@ -358,9 +358,20 @@ def labels_of_parts(
 
 
 def _starts(nodes: Iterable[Node]) -> dict[Node, dict[str, int]]:
-    """Where the parts of an axis begin, in what is made from them too; an axis that gets another name begins anew."""
+    """Where the parts of an axis begin, in what is made from them too; an axis that gets another name begins anew.
+
+    A gradient's begin where those of the step do that it is of.
+    """
     found: dict[Node, dict[str, int]] = {}
+    named: dict[tuple[str, str], Node] = {}
     for node in nodes:
+        if node.op == "step" and node.args["of"] is None:
+            named[node.key] = node
+        elif node.op == "step":
+            of = named.get((node.args["group"], node.args["of"]))
+            if of in found:
+                found[node] = found[of]
+            continue
         if not node.row.starts and found.keys().isdisjoint(node.sources):
             continue
         told = {

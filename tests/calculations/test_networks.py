@@ -93,6 +93,8 @@ def test_what_holds_a_gradient_says_of_what() -> None:
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_the_backward_pass_stops_at_the_loss(steps: int) -> None:
+    told = ac.mlp(**GIVEN, y=[[1, 0], [0, 1], [1, 1]], steps=steps).grad().notes
+    assert told == (("the loss is that of the first step, before any update",) if steps > 1 else ())
     net = ac.mlp(**GIVEN, y=[[1, 0], [0, 1], [1, 1]], activation="tanh", steps=steps)
     found = net.grad(gradcheck=True)
     names = [step.name for step in found.steps]

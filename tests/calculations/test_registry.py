@@ -226,6 +226,14 @@ class TestEachGradient:
         outside = {step.symbol for step in backward if not step.group}
         assert [step.key for step in backward if step.group and step.symbol in outside] == []
 
+    def test_has_the_places_of_what_it_is_of(self, name: str, case: Case) -> None:
+        """The gradient of rows that are laid behind another one begins with 0, as the rows do."""
+        found = gradients(name, case)
+        forward = {(step.group, step.name): step for step in found.steps if step.gradient_of is None}
+        for step in found.steps:
+            of = forward.get((step.group, step.gradient_of or ""))
+            assert of is None or of.axes != step.axes or of.labels == step.labels, step.key
+
     def test_takes_no_number_from_what_is_told_in_words(self, name: str, case: Case) -> None:
         """An eigenvector's entries come from no short arithmetic: where a formula needs them, they are a step."""
         for node in solver.behind(found := gradients(name, case)).nodes.values():
