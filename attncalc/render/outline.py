@@ -62,6 +62,9 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
     outputs = _told(trace.outputs)
+    if all(is_backward(output, trace) for output in outputs):
+        keys = [step.key for step in trace.steps]
+        outputs = tuple(sorted(outputs, key=lambda output: keys.index(output.key)))
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
     entries = _marked(entries, outputs)
     number = amount(len(steps), "step") + " kept" * bool(trace.gaps)

@@ -114,7 +114,7 @@ def test_the_result_of_an_outline_has_its_factors_beside_it() -> None:
 
 def test_a_product_whose_columns_are_called_otherwise_has_its_factors_beside_it() -> None:
     page = page_in("table", solve(posed("mlp")), View(width=WIDE))
-    assert re.search(r"^ +A_1 +· +W_2 +\+ +b_2 +=  Z_2\n +N ╲ h1 .* h1 ╲ o .* N ╲ o ", page, re.MULTILINE)
+    assert re.search(r"^ +A_1 +· +W_2 +\+ +b_2 +=  Z_2\n +N ╲ h1 .* h1 ╲ h2 .* N ╲ h2 ", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("windows", range(2, 9))
