@@ -30,6 +30,7 @@ from attncalc.render.page import (
 )
 from attncalc.render.traces import (
     beginning,
+    handed_on,
     is_backward,
     kinks,
     left_over,
@@ -99,12 +100,10 @@ def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
     """An output that is only handed on, with the arithmetic of the step that it came from: that is not on this page."""
     step, lines = output, part.lines
     while not lines:
-        if 0 not in step.shape and len(solver.arithmetic(trace, step, (0,) * len(step.shape))) > 1:
-            return part  # it is made by arithmetic, which says no more than its value
-        origins = solver.origins(trace, step, (0,) * len(step.shape)) if 0 not in step.shape else ()
-        if len(origins) != 1 or origins[0].operand:
+        found = None if 0 in step.shape else handed_on(step, (0,) * len(step.shape), trace)
+        if found is None:
             return part
-        step = trace.find(origins[0].of)
+        step, _ = found
         if output.value is None or step.value is None or not alike(step.value, output.value):
             return part
         worked = worked_lines(step, table(step, trace, view), trace, view, {})
