@@ -146,6 +146,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
     for item in steps:
         gathered.setdefault(part(item), []).append(item)
     before, gaps = "", trace.gaps
+    width = max((len(name) for alone, name, _ in gathered if alone), default=0)
     for (alone, name, backward), inside in gathered.items():
         number, last = inside[-1]
         within = last.key.split("/")[0]
@@ -153,7 +154,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
             yield Row((GAP, "", f"{gaps[before].said}; --all keeps every one"))
         before = within
         if alone:
-            yield _row(f"{number} ", last, trace, view)
+            yield _row(f"{number:>{width}} ", last, trace, view)
         else:
             yield _group(name, [step for _, step in inside], trace, view, backward=backward)
 

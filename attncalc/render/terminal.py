@@ -352,7 +352,8 @@ class Drawn:
                 drawn.append("")
             has_rows = at != 1 and len(table.shape) > 1  # of the second factor, and of a bias, it is a column
             place = (lit[0] if has_rows else None, lit[1] if at else None) if lit else NOWHERE
-            drawn.append(_drawn(one, one.columns, table, self.view, style if table is tables[-1] else "", place))
+            own = style if table is tables[-1] and not lit else ""  # beside bold entries the one in colour is fainter
+            drawn.append(_drawn(one, one.columns, table, self.view, own, place))
         beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
         beside.add_row(*above)
         beside.add_row(*drawn)
