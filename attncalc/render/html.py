@@ -222,6 +222,8 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
         yield element("h1", text(block.text))
     elif isinstance(block, Paragraph) and block.kind == "where":
         yield element("p", "where " + "; ".join(map(mathml, re.findall(r"\$(.*?)\$", block.latex))), "where")
+    elif isinstance(block, Paragraph) and block.kind == "onward" and layout.is_pointed_at:
+        return  # any other entry is pointed at
     elif isinstance(block, Paragraph):
         said = element("code", text(block.text)) if block.kind == "code" else _sentence(block.text)
         said += f": {BLANK * 5}" if block.kind == "blank" else ""
@@ -245,7 +247,7 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
 
 
 def _given(part: Part, layout: Layout) -> Iterator[Block]:
-    if any(layout.page.told.values()):
+    if layout.is_pointed_at:
         yield f'<p class="hint faint" hidden>{HINT}</p>{TOOLS}'
     if tables := list(part.all(Table)):
         title = element("h2", text(part.heading.text))
@@ -294,7 +296,7 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
     said = ": ".join(filter(None, (title, group.heading.text))) or of.heading.text
     name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
     is_listed = group.kind == "group" or layout.page.steps >= MANY  # else its steps are
-    anchor = layout.anchor(name, said if is_listed else "")
+    anchor = layout.anchor(name, said if is_listed else "") or layout.another(name)
     passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
     columns = [below(_folded_step(step, layout) for step in steps) for steps in passes]
     inside = below(columns)
@@ -322,8 +324,9 @@ def _folded_step(part: Part, layout: Layout) -> Iterator[str]:
     name = text(part.heading.text)
     name = name.replace("_", "_<wbr>") if len(name) > LONG else name
     title = element("h3", counted + name)
-    anchor = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
-    return _folded("section", title, below(_step(part, layout, anchor)), anchor, "step")
+    own = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
+    entries = anchor(part.heading.key) if part.kind == "again" and layout.links is not None else own
+    return _folded("section", title, below(_step(part, layout, entries)), own, "step")
 
 
 def _step(part: Part, layout: Layout, anchor: str) -> Iterator[Block]:
@@ -331,7 +334,8 @@ def _step(part: Part, layout: Layout, anchor: str) -> Iterator[Block]:
         yield from map(_formula, part.all(Formula))
         for block in part.all(Paragraph):
             yield from _block(block, layout)
-    yield from value(part.one(Table), tuple(part.lines), layout, anchor)
+    lines = () if part.kind == "again" else tuple(part.lines)
+    yield from value(part.one(Table), lines, layout, anchor)
     for note in part.all(Note):
         yield element("p", text(note.text), "alarm" if note.kind == "alarm" else "faint")
 

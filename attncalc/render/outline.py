@@ -30,6 +30,7 @@ from attncalc.render.page import (
 )
 from attncalc.render.traces import (
     beginning,
+    handed_on,
     is_backward,
     kinks,
     left_over,
@@ -102,12 +103,10 @@ def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
     """An output that is only handed on, with the arithmetic of the step that it came from: that is not on this page."""
     step, lines = output, part.lines
     while not lines:
-        if 0 not in step.shape and len(solver.arithmetic(trace, step, (0,) * len(step.shape))) > 1:
-            return part  # it is made by arithmetic, which says no more than its value
-        origins = solver.origins(trace, step, (0,) * len(step.shape)) if 0 not in step.shape else ()
-        if len(origins) != 1 or origins[0].operand:
+        found = None if 0 in step.shape else handed_on(step, (0,) * len(step.shape), trace)
+        if found is None:
             return part
-        step = trace.find(origins[0].of)
+        step, _ = found
         if output.value is None or step.value is None or not alike(step.value, output.value):
             return part
         worked = worked_lines(step, table(step, trace, view), trace, view, {})
@@ -150,6 +149,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
     for item in steps:
         gathered.setdefault(part(item), []).append(item)
     before, gaps = "", trace.gaps
+    width = max((len(name) for alone, name, _ in gathered if alone), default=0)
     for (alone, name, backward), inside in gathered.items():
         number, last = inside[-1]
         within = last.key.split("/")[0]
@@ -157,7 +157,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
             yield Row((GAP, "", f"{gaps[before].said}; --all keeps every one"))
         before = within
         if alone:
-            yield _row(f"{number} ", last, trace, view)
+            yield _row(f"{number:>{width}} ", last, trace, view)
         else:
             yield _group(name, [step for _, step in inside], trace, view, backward=backward)
 

@@ -922,6 +922,15 @@ def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepe
     return line._replace(arithmetic=arithmetic, links=tuple(told), why=why)
 
 
+def handed_on(step: Step, at: tuple[int, ...], trace: Trace) -> tuple[Step, tuple[int, ...]] | None:
+    """The step, and the place there, that an entry comes from as it is; None where it is made by arithmetic."""
+    origins = () if len(solver.arithmetic(trace, step, at)) > 1 else solver.origins(trace, step, at)
+    if len(origins) != 1 or origins[0].operand or any(len(along) > 1 for along in origins[0].ranges.values()):
+        return None
+    found = trace.find(origins[0].of)
+    return found, tuple(origins[0].ranges[axis][0] for axis in found.axes)
+
+
 def _whence(line: Line, step: Step, trace: Trace) -> str:
     """Where an entry that is only moved stood before: `from table[5,0] and buckets[1,2]`; "" where that is plain."""
     here = {axis: range(i, i + 1) for axis, i in zip(step.axes, line.at, strict=True)}

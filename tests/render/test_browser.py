@@ -184,6 +184,30 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
 
 
 @pytest.mark.thorough
+def test_the_panel_does_not_cover_what_is_pointed_at(look: Look) -> None:
+    """At the foot of the page it stands at the head of the window."""
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            const inSight = shown => {
+              const { left, top, width, height } = shown.getBoundingClientRect();
+              return shown.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+            };
+            document.documentElement.style.scrollBehavior = "auto";
+            scrollTo(0, document.documentElement.scrollHeight);
+            point(cell("output[1,2]"), "pointerover");
+            found.foot = inSight(cell("output[1,2]"));
+            cell("scores[0,0]").scrollIntoView({ block: "start" });
+            point(cell("scores[0,0]"), "pointerover");
+            found.head = [inSight(cell("scores[0,0]")), document.querySelector(".panel").classList.contains("high")];
+            """,
+        )
+    ).found
+    assert found == {"foot": True, "head": [True, False]}
+
+
+@pytest.mark.thorough
 def test_what_is_pointed_at_is_told_from_every_shade(look: Look) -> None:
     """A number in the colour of paper is not seen on a light shade."""
     trace = solve(posed("attention")._replace(backward=Backward()))

@@ -505,3 +505,10 @@ def test_one_chain_of_parts_needs_no_table() -> None:
     page = page_in("table", solve(posed("encoder-block")), View(width=40))
     assert "In this order\n  · self-attention → residual1 → norm1\n    → feed-forward" in page
     assert "  in  " in page_in("table", transformer(), View(width=80))
+
+
+@pytest.mark.parametrize("name", ["contrastive-loss", "experts"])
+def test_the_numbers_of_steps_stand_below_one_another(name: str) -> None:
+    trace = solve(posed(name)._replace(backward=Backward()))
+    listed = page_in("table", trace, View(width=160)).partition("what comes of it")[2].partition("━━ result")[0]
+    assert len({len(number) for number in re.findall(r"^( *\d+) ", listed, re.MULTILINE)}) == 1

@@ -141,3 +141,11 @@ def test_what_is_in_colour_is_read_on_white_and_on_black() -> None:
     for style, least in ((ACCENT, 4.5), (SOUND, 4.5), (ALARM, 4.4)):
         (light,) = map(luminance, map(int, re.findall(r"\d+", style)))
         assert min(1.05 / (light + 0.05), (light + 0.05) / 0.05) >= least, style
+
+
+@pytest.mark.parametrize("name", ["attention", "attention-two-tokens", "matmul"])
+def test_the_entry_that_is_worked_out_is_no_fainter_than_those_beside_it(name: str) -> None:
+    """All others of a result would be bold."""
+    result = page_in("table", solve(posed(name)), View(width=WIDE, color=True)).partition("result")[2]
+    assert "\x1b[1;38;5;63m" in result
+    assert re.findall(r"\x1b\[1m +-?[\d.]+\x1b", result) == []
