@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import exp, log, mean, power, select, softmax, total, weigh
 
@@ -171,7 +171,7 @@ PERPLEXITY = (
     wrong(
         "ppl-exp-sum",
         "perplexity",
-        lambda s: exp(-total(_logs(s))),
+        lambda s: replaced(s.this, _missing(s), -total(_logs(s))),
         says="e^Σ, or ∏ 1/p: not per token",
         hint="Is that per token, or for the whole text?",
     ),
@@ -185,7 +185,7 @@ PERPLEXITY = (
     wrong(
         "ppl-mean-of-exp",
         "perplexity",
-        lambda s: mean(exp(-_logs(s))),
+        lambda s: mean(replaced(s.this, _missing(s), -_logs(s))),
         says="the mean of 1/p",
         hint="Which comes first: the mean, or the power?",
     ),

@@ -145,6 +145,11 @@ class Finding:
     close: bool = False  # whether it might have been another: by rounding or a lucky chance, or with more digits
     perhaps: tuple[str, ...] = ()  # mistakes that give the answer, where it may be chance and a question costs nothing
 
+    @property
+    def undecided(self) -> bool:
+        """Whether nobody can tell: with more digits, or said how it was rounded, it may be right."""
+        return self.verdict in (UNEXPLAINED, FOLLOWS) and self.close
+
 
 @dataclass(frozen=True)
 class MarkedStep:
@@ -162,6 +167,7 @@ class MarkedStep:
     share: float = 0.0  # of the entries that are asked for, how many are right
     answered: float = 1.0  # and how many are not left blank
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
+    written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3
 
     @property
     def verdict(self) -> str:
@@ -245,6 +251,12 @@ class Marked:
         """The first step that is not right, of a sheet that is wrong."""
         wrong = (step.name for step in self.steps if step.finding.verdict not in SOUND)
         return None if self else next(wrong, None)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing is known to be wrong of a sheet that is not right."""
+        unsound = [step.finding for step in self.steps if step.asked and step.finding.verdict not in SOUND]
+        return bool(unsound) and all(found.undecided for found in unsound)
 
     @property
     def stopped(self) -> str | None:

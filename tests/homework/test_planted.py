@@ -183,6 +183,26 @@ def test_an_alias_gives_what_its_mistake_gives(name: str, alias: Mistake) -> Non
             np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
 
 
+@pytest.mark.spread
+@pytest.mark.thorough
+@rows("name", [name for name in PRIMARY if any(m.kind == "alternative" for m in known(name))])
+def test_one_mistake_on_another_route_is_not_two_on_the_usual_one(name: str) -> None:
+    """A mask after the softmax, by who masks before the scaling, leaves no scaling out."""
+    for key in (marker.key for marker in markers(name)):
+        usual = [wrong for wrong in key.wrong if not wrong.alternatives]
+        single = [key.value(key.result, wrong) for wrong in usual]
+        for other in (wrong for wrong in key.wrong if wrong.alternatives):
+            [mistake], value = other.mistakes, key.value(key.result, other)
+            if value is None or not finite(value) or mistake.id == "ppl-no-exp" or is_among(value, single):
+                continue  # the mean of log₂ p is one mistake of who works with bits
+            both = (key.solutions.by(mistake, *wrong.mistakes) for wrong in usual if wrong.mistakes[0] is not mistake)
+            assert not is_among(value, [key.value(key.result, two) for two in both if two]), [r.id for r in other.rules]
+
+
+def is_among(value: Array, others: list[Array | None]) -> bool:
+    return any(x is not None and x.shape == value.shape and np.allclose(x, value) for x in others)
+
+
 @pytest.mark.release
 @rows("name", PRIMARY)
 def test_no_two_mistakes_are_the_same_on_all_problems(name: str) -> None:
