@@ -117,6 +117,14 @@ def _rows_for_columns(s: Scope) -> Node:
     return keep_where(rename(allowed, m, n), x, -np.inf)
 
 
+MINUS_ONE = wrong(
+    "mask-minus-one",
+    "masked",
+    _otherwise(lambda x: -1),
+    says="−1 in place of −∞",
+    hint="How negative must a forbidden score be?",
+)
+
 MASKS = (
     wrong(
         "mask-missing",

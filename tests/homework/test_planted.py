@@ -232,15 +232,17 @@ CATALOGUE = """
     att-no-scale att-scale-dk att-scale-dmodel att-scale-dv att-scale-n att-scale-multiplied att-scale-after
     att-softmax-cols att-softmax-all att-linear-norm att-exp-unnormalised att-no-softmax att-softmax-twice
     att-exp-zero-is-0 att-k-not-transposed att-qk-swapped att-q-for-k att-scores-negated att-p-transposed att-k-for-v
+    att-kv-swapped
 
     mask-missing mask-after-softmax mask-fill-zero mask-additive-01 mask-plus-inf mask-strict mask-transposed
-    mask-inverted mask-offset mask-query-rows mask-causal-align mask-added
+    mask-inverted mask-offset mask-query-rows mask-causal-align mask-added mask-minus-one
 
     mh-split-reshape mh-split-strided mh-merge-reshape mh-concat-reversed mh-concat-interleaved mh-mean mh-sum
     mh-scale-dmodel mh-no-wo mh-wo-transposed mh-shared-projection mh-softmax-over-heads mh-merge-weights mh-params-3d2
 
     pe-exp-double pe-odd-own-index pe-exp-half pe-base-1000 pe-concat pe-timescales-minus-1 pe-div-half pe-precedence
-    pe-pow-inverted pe-int-division pe-pos-from-1 pe-swap pe-degrees pe-concat-to-embedding emb-scale-missing
+    pe-pow-inverted pe-int-division pe-pos-from-1 pe-swap pe-degrees pe-sines-alone
+    pe-concat-to-embedding emb-scale-missing
     emb-scale-divided emb-types-missing emb-types-all-first
 
     rope-half-split rope-mixed-layout rope-theta-dmodel rope-exp-i rope-positive-exp rope-theta-from-1 rope-inverse
@@ -251,7 +253,8 @@ CATALOGUE = """
     alibi-after-softmax t5-scaled t5-sign t5-bidir t5-log-bucket
 
     ln-axis0 ln-global ln-ddof1 ln-eps-outside ln-sqrt-std ln-div-variance ln-squared ln-no-affine ln-no-beta
-    ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps rms-var rms-l2 rms-eps-outside rms-sqrt-rms
+    ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps ln-mean-size rms-var rms-l2 rms-eps-outside
+    rms-sqrt-rms
     rms-multiplied rms-wrong-eps dln-statistics-fixed dln-mean-fixed dln-divisor-fixed dln-mean-of-rows dln-no-gamma
     dln-gamma-of-x
 
@@ -264,9 +267,12 @@ CATALOGUE = """
     sm-argmax sm-max-numerator-only sm-exp-zero-is-0
 
     ce-softmax-twice ce-no-minus ce-sum ce-mean-all ce-log2 ce-log10 ce-swapped ce-logit ce-binary-all ce-log-of-mean
-    ce-axis0 ppl-2pow-nats ppl-exp-bits ppl-exp-sum ppl-mean-of-exp ppl-no-exp ppl-inverse ppl-T-minus-1
+    ce-axis0 ce-mean-classes ce-from-1 ce-all-classes
+    ppl-2pow-nats ppl-exp-bits ppl-exp-sum ppl-mean-of-exp ppl-no-exp ppl-inverse ppl-T-minus-1
 
-    jac-diag-only jac-missing jac-p-only jac-plus jac-columns ce-grad-sign ce-grad-again datt-dv-p datt-no-scale
+    jac-diag-only jac-missing jac-p-only jac-plus jac-columns ce-grad-sign ce-grad-again ce-grad-no-target
+    ce-grad-no-softmax
+    datt-dv-p datt-no-scale
     datt-scale-dk datt-dk-untransposed datt-dq-transposed datt-swapped datt-wrong-partner
 
     mse-no-2 mse-no-mean mse-mean-all mse-sign mse-x-untransposed bp-updated-w2 bp-deriv-at-activation bp-z-one-minus-z

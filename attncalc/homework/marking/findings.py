@@ -12,7 +12,6 @@ from attncalc.calculations import typed
 from attncalc.common.errors import amount, flag
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.comparing import (
     OFTEN,
     Digits,
@@ -32,7 +31,7 @@ from attncalc.homework.diagnosis.comparing import (
     says_nothing,
     within_a_unit,
 )
-from attncalc.homework.diagnosis.explaining import Explanation, ids
+from attncalc.homework.diagnosis.explaining import Explanation, ids, within
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, is_meant
 from attncalc.homework.reading.answers import (
@@ -390,10 +389,6 @@ def _comes_out_throughout(key: Key, question: Question) -> bool:
 # stand there, as somebody works who keeps them in a machine.
 
 
-MOST_MOVED = 200
-"""So many own values at most are moved one by one."""
-
-
 def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], made: Sequence[Mistake]) -> Finding | None:
     """Whether a step is what follows from the writer's own earlier ones, or from the mistakes that they made."""
     step, answer, expected, own = question[:4]
@@ -449,33 +444,7 @@ def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Ans
     """Whether a step is what earlier ones give as they were before they were rounded for the sheet."""
     answer = question.answer
     half = {step: np.where(answers[step].exact, 0.0, 0.5 * answers[step].unit) for step in question.own}
-    moved = _most_moved(key, question, half) if follows.shape == answer.shape else None
+    moved = key.most_moved(key.nodes[question.step], question.own, half) if follows.shape == answer.shape else None
     if moved is None or not answer.enough.all() or chance(question.expected, answer.unit + 2 * moved) > OFTEN:
         return False
-    with np.errstate(invalid="ignore"):
-        near = np.abs(answer.value - follows) <= 0.5 * answer.unit * (1 + 1e-6) + moved
-    return bool((near | fits(answer, follows)).all())
-
-
-def _most_moved(key: Key, question: Question, off: Mapping[StepKey, Array]) -> Array | None:
-    """How far a step moves at most, nearly, where own values are off by so much; None where there are too many.
-
-    Every own value is moved by itself, all in one evaluation along a leading axis, whose first place moves none.
-    """
-    node, solutions = key.nodes[question.step], key.solutions
-    own = solutions.usable(question.own, node)
-    count = sum(value.size for value in own.values())
-    if not 0 < count <= MOST_MOVED:
-        return None
-    stacked = {step: np.repeat(value[None], count + 1, axis=0) for step, value in own.items()}
-    places = [(step, at) for step, value in own.items() for at in np.ndindex(value.shape)]
-    for number, (step, at) in enumerate(places, 1):
-        stacked[step][(number, *at)] += off[step][at]
-    expression = node.sources[0]
-    found = evaluate([expression], solutions.operands, given=stacked, keep=lambda _: False, careful=False)[expression]
-    if found.shape != (count + 1, *node.shape):
-        return None
-    if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet
-        found = found.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nan_to_num(np.abs(found[1:] - found[0]), nan=0.0).sum(axis=0))
+    return bool((within(answer, follows, moved) | fits(answer, follows)).all())
