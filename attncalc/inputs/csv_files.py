@@ -231,7 +231,7 @@ def _of_decimal_commas(text: str, source: str, reading: Reading) -> str:
     other = copy(reading)
     other.decimal = ","
     rows, _ = parted(text, source, other)
-    even = len({len(row.cells) for row in rows}) == 1
+    even = len({len(row.cells) for row in rows}) == 1 < len(rows[0].cells)
     numbers = (is_number(_with_point(cell)) for row in rows[1:] or rows for cell in row.cells[1:] or row.cells)
     return DECIMAL_HINT if even and all(numbers) else ""
 

@@ -350,8 +350,8 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
         given = from_lists(tree, kind, place)
     except InputError as fault:
         with_points = [_DECIMAL.sub(".", row).replace(",", " ").split() for row in split]
-        even = len({len(row) for row in with_points}) == 1 and all(is_number(x) for row in with_points for x in row)
-        if len({len(row) for row in rows}) > 1 and even:
+        even = len({len(row) for row in with_points}) == 1 < len(with_points[0])
+        if even and len({*map(len, rows)}) > 1 and all(is_number(x) for row in with_points for x in row):
             fault.hint = DECIMAL_HINT
         raise
     twofold = all(_COMMAS.fullmatch(row.strip()) for row in split)

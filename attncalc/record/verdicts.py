@@ -169,6 +169,11 @@ class MarkedStep:
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
     written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3
 
+    def __repr__(self) -> str:
+        """In a line what was found: `<weights: mistake att-no-scale, 0 of 2>`."""
+        behind = f" {self.mistake}" if self.mistake else ""
+        return f"<{self.name}: {self.verdict}{behind}, {self.score:g} of {self.out_of:g}>"
+
     @property
     def verdict(self) -> str:
         """How the step is judged, one of VERDICTS."""
@@ -322,6 +327,9 @@ class Marked:
         behind = f", {wrong.mistake}: {wrong.hint}" if wrong and wrong.mistake else ""
         found = f"{self.verdict}, first at {self.first_wrong}{behind}" if wrong else self.verdict
         return f"<{self.calculation}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return str(loaded("api:method")("marked_html")(self))
 
     def __str__(self) -> str:
         return str(loaded("api:method")("marked")(self))  # the door of all that methods do: a record makes no page

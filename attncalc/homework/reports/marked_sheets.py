@@ -36,6 +36,11 @@ def plain(marked: Marked) -> str:
     return shown(marked, "plain", View()).removesuffix("\n")
 
 
+def html(marked: Marked) -> str:
+    """A marked sheet as a part of a notebook."""
+    return str(loaded("render.html:fragment")(page(marked.shown), View()))
+
+
 def page(marked: Marked, trace: Trace | None = None) -> Page:
     """Its steps with their verdicts, and what they come to; of a model, which has hundreds, its layers.
 
