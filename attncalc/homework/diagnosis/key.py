@@ -155,6 +155,7 @@ class Key:
         self.dropped, self.axes, self.broadcast = written.bound.dropped, written.bound.axes, written.bound.broadcast
         self.nodes = dict(sorted(self.solutions.right.steps.items(), key=lambda item: item[1].serial))
         self.result = self.solutions.result
+        self.labels = written.labels
         self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]
         shapes = {step: node.shape for step, node in self.nodes.items()}
         stored = any(given.is_stored for given in problem.inputs.values())

@@ -665,6 +665,10 @@ class Marker:
             share=share,
             answered=answered,
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
+            labels=tuple(
+                known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
+                for axis in self.key.nodes[key].axes
+            ),
             written=tuple(answer.text.flat) if answer.value.size <= BY_HAND and answer.exact.any() else (),
         )
 

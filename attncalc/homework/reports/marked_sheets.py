@@ -72,6 +72,7 @@ def verdicts(marked: Marked) -> list[Verdict]:
             tuple(_map(step.shape, wrong)),
             shown,
             tuple(step.shape[:-1]),
+            labels=step.labels if len(step.labels) == len(step.shape) else (),
         )
         for step, wrong in zip(marked.steps, off, strict=True)
     ]
