@@ -142,6 +142,7 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
 }
 .attncalc .panel[hidden] { display: none; }
+.attncalc .panel.above { top: 0; bottom: auto; border-top: 0; border-bottom: 2px solid var(--accent); }
 .attncalc .how { display: block; font-weight: 600; }
 .attncalc .from { display: flex; flex-wrap: wrap; gap: .2rem 2rem; align-items: flex-end; }
 .attncalc .from .unseen { position: static; width: auto; height: auto; overflow: visible; clip-path: none; }

@@ -49,7 +49,13 @@ const copied = cells => {
     from.append(copy);
   }
 };
-const show = cell => {
+const show = cell => { fill(cell); if (cell) raise(); };
+const raise = () => {  // what is pointed at is never below the panel
+  panel.classList.remove("above");
+  const at = path[0].getBoundingClientRect(), over = panel.getBoundingClientRect();
+  panel.classList.toggle("above", at.bottom > over.top && at.right > over.left && at.left < over.right);
+};
+const fill = cell => {
   dark();
   current = cell;
   from.replaceChildren(); rule.replaceChildren(); trail.replaceChildren();
