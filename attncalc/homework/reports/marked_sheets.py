@@ -86,11 +86,12 @@ def summary(marked: Marked) -> str:
 
 
 def blame(step: MarkedStep) -> str:
-    """What is behind a step that is wrong: `att-no-scale (or att-scale-dv): nothing divided`, "" where nothing is."""
+    """What is behind a step that is wrong: `att-no-scale: nothing divided`, and what would give the same numbers."""
     found = step.finding
     if not found.mistakes:
         return ""
-    also = f" (or {', '.join(found.also)})" if found.also else ""
+    give = "gives" if len(found.also) == 1 else "give"
+    also = f" (or {', '.join(found.also)}, which {give} the same here)" if found.also else ""
     convention = "right under another convention: " if found.kind == "convention" else ""
     return f"{step.mistake}{also}: {convention}{found.says}"
 
