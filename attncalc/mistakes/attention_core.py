@@ -141,6 +141,17 @@ def _keys_for_values(s: Scope) -> Node:
     return P @ (like(K, V) if K.axes[-1].size == V.axes[-1].size else K)
 
 
+def _taken_for_one_another(s: Scope) -> Node:
+    """K and V in one another's places, where they have the same shape."""
+    if "k_rotated" in s:
+        raise NotThere("keys as they are given")
+    if s.step.args["name"] == "scores":
+        Q, K = factors(s)
+        return Q @ like(s.v, K).T
+    P, V = mixture(s)
+    return P @ like(s.k, V)
+
+
 def _linear(s: Scope) -> Node:
     x = logits(s)
     return x / total(x)
@@ -439,6 +450,14 @@ CORE = (
     ),
 )
 """Mistakes of the core, which every attention has."""
+
+KEYS_AND_VALUES = wrong(
+    "att-kv-swapped",
+    "scores output",
+    _taken_for_one_another,
+    says="K and V are exchanged",
+    hint="Which matrix is compared with Q, and which one is mixed?",
+)
 
 DMODEL = wrong(
     "att-scale-dmodel",

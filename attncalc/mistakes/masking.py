@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, replaced, wrong
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, rewrite
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
@@ -79,7 +79,7 @@ def _raised(s: Scope) -> Node:
 
 def _after(s: Scope) -> Node:
     allowed, x, _ = parts(s.masked, "where")
-    return keep_where(allowed, softmax(x), 0)
+    return keep_where(allowed, replaced(s.this, s.masked, x), 0)  # scaled, be it before the mask or after it
 
 
 def _unmasked(s: Scope) -> Node:
@@ -116,6 +116,14 @@ def _rows_for_columns(s: Scope) -> Node:
         raise NotThere("a mask of keys")
     return keep_where(rename(allowed, m, n), x, -np.inf)
 
+
+MINUS_ONE = wrong(
+    "mask-minus-one",
+    "masked",
+    _otherwise(lambda x: -1),
+    says="−1 in place of −∞",
+    hint="How negative must a forbidden score be?",
+)
 
 MASKS = (
     wrong(

@@ -393,11 +393,11 @@ def _answered(verdict: Verdict) -> str:
     """What was answered, with a × at what is wrong."""
     body = []
     for (name, cells), wrong in zip(verdict.answered, verdict.map, strict=True):
-        drawn = [element("th", name, scope="row")] if verdict.stack else []
+        drawn = [element("th", text(name), scope="row")] if verdict.stack else []
         drawn += [element("td", text(cell), "alarm" if off else "") for cell, off in zip(cells, wrong, strict=True)]
         body.append(element("tr", "".join(drawn)))
-    names = [*([""] if verdict.stack else []), *map(str, range(verdict.first, verdict.first + len(verdict.map[0])))]
-    head = "".join(element("th", name, scope="col") if name else "<td></td>" for name in names)
+    names = [*([""] if verdict.stack else []), *verdict.columns]
+    head = "".join(element("th", text(name), scope="col") if name else "<td></td>" for name in names)
     caption = element("caption", "as written, × where it is wrong" if verdict.given else "× where it is wrong")
     table = element("table", f"{caption}<thead><tr>{head}</tr></thead>{element('tbody', ''.join(body))}")
     return element("div", table, "scroll")

@@ -13,6 +13,7 @@ from attncalc.render.page import (
     Limits,
     Note,
     Page,
+    Paragraph,
     Part,
     Place,
     Table,
@@ -113,7 +114,8 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
             blocks.insert(next(i for i, each in enumerate(blocks) if isinstance(each, Table)) + 1, note)
         return block._replace(blocks=tuple(blocks))
 
-    return page._replace(blocks=tuple(map(numbered, page.blocks)), told=told, felt=frozenset(felt))
+    blocks = [block for block in page.blocks if silent or not (isinstance(block, Paragraph) and block.kind == "onward")]
+    return page._replace(blocks=tuple(map(numbered, blocks)), told=told, felt=frozenset(felt))
 
 
 def _sources(origins: Iterable[Origin]) -> dict[tuple[bool, str], list[Origin]]:

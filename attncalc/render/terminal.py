@@ -462,10 +462,15 @@ class Drawn:
         yield from (Indented(self.text(words, style), 6, first=4) for words, style in told if words)
         wide = max((len(cell) for row in verdict.given for cell in row), default=0)
         columns = len(verdict.map[0]) if verdict.map else 0
-        beside = wide and 4 + columns * (3 + wide) + 2 <= (self.width or 120)
+        names = [self.view.spell(name) for name, _ in verdict.answered] if any(verdict.labels[:-1]) else []
+        margin = max(map(cell_len, names), default=-2) + 2
+        beside = wide and 4 + margin + columns * (3 + wide) + 2 <= (self.width or 120)
         for i, row in enumerate(verdict.map):
             signs = " ".join("×" if wrong else "·" for wrong in row)
-            line = self.text(signs, ALARM if any(row) else FAINT)
+            line = self.text("", FAINT)
+            if names:
+                line.append(f"{right(names[i], margin - 2)}  ", FAINT)
+            line.append(signs, ALARM if any(row) else FAINT)
             if beside:
                 line.append("   " + "  ".join(f"{cell:>{wide}}" for cell in verdict.given[i]), FAINT)
             yield Indented(line, 4)
@@ -998,7 +1003,8 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
     shown = columns = whole_grid.columns
     if not all(whole_grid.fits([column], width) for column in columns):
         for at, entry in located(table, matrix):
-            place = f"[{','.join(map(str, at[len(matrix.at) :]))}]"
+            names = (label(table, axis, index) for axis, index in zip(table.axes, at, strict=True))
+            place = f"[{','.join([*names][len(matrix.at) :])}]"
             yield Chain(Text.assemble((f"{place}  ", FAINT), (view.spell(entry), style)), hang=4)
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
         whole_grid = _narrowed(whole_grid, table, view, width)

@@ -807,7 +807,13 @@ def operands(trace: Trace) -> list[Table]:
 def _operand(step: Step, operand: Given) -> Table:
     value, symbol, latex = step.value, step.symbol, step.symbol_latex
     shown = Table(step.name, value, step.axes, step.shape, step.labels, step.names, symbol, latex, full=value)
-    return shown._replace(source=operand.source, note=operand.note, typed=typed(operand))
+    written = operand.written if typed(operand) and _is_exact(operand.written) else None
+    return shown._replace(source=operand.source, note=operand.note, typed=typed(operand), written=written)
+
+
+def _is_exact(written: Any) -> bool:
+    """Whether an operand was given as fractions and roots, of which decimals are others."""
+    return written is not None and any(re.search(r"[/a-z(]", str(entry).replace("e", "")) for entry in written.flat)
 
 
 def typed(operand: Given) -> str:

@@ -270,6 +270,26 @@ def test_a_keyboard_reaches_every_entry(look: Look) -> None:
 
 
 @pytest.mark.thorough
+def test_what_is_pointed_at_is_never_below_what_is_told_of_it(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            found.above = [...document.querySelectorAll("td[data-how]")].map(cell => {
+              scrollBy({ top: cell.getBoundingClientRect().bottom - innerHeight, behavior: "instant" });
+              point(cell, "pointerover");
+              const at = cell.getBoundingClientRect();
+              const there = document.elementFromPoint((at.left + at.right) / 2, (at.top + at.bottom) / 2);
+              return Boolean(there?.closest(".panel"));
+            });
+            """,
+        )
+    ).found
+    assert found["above"]
+    assert not any(found["above"])
+
+
+@pytest.mark.thorough
 def test_what_is_pinned_leads_back_to_what_was_given(look: Look) -> None:
     found = look(
         trying(

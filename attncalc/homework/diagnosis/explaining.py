@@ -127,6 +127,7 @@ def explanations(
     if question.by_hand:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
+        yield _matching_in_full(key, question, singles)
     if question.answer.value.size <= BY_HAND and not is_lost(question.answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
         for close in (fits, nearly):
@@ -318,6 +319,30 @@ def _matching_rounded(
             if near and odds(answer, value, against, _distinct(values), slack=slack).convince:
                 found.append(candidate)
     return _likelier(found)
+
+
+def _matching_in_full(key: Key, question: Question, candidates: Sequence[Candidate]) -> list[Explanation]:
+    """The candidates that give what was written from own values before they were rounded for the sheet."""
+    answer, own = question.answer, question.own
+    candidates = _open_to(key, candidates, own) if own else []
+    values = _values(key, question, candidates, own)
+    against = without_mistake(key, question, own)
+    half = {step: np.full(value.shape, 0.5 * 10.0**-answer.used) for step, value in own.items()}
+    found = []
+    for candidate, value in zip(candidates, values, strict=True):
+        if value.shape == answer.shape and _is_about(answer, value):
+            moved = key.most_moved(candidate.solution.steps[question.step], own, half)
+            if moved is not None and (within(answer, value, moved) | fits(answer, value)).all():
+                slack = 2 * moved
+                if odds(answer, value, against, _distinct(values), slack=slack).convince:
+                    found.append(candidate)
+    return _likelier(found)
+
+
+def within(answer: Answer, value: Array, moved: Array) -> Array:
+    """Where an answer is as near to a value as rounding and what moves it leave it."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(answer.value - value) <= 0.5 * answer.unit * (1 + 1e-6) + moved)
 
 
 def _nearest(

@@ -40,12 +40,16 @@ from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
     FILLED,
+    FROM_UNDECIDED,
+    UNDONE,
     as_written,
+    at_fewer_digits,
     carried,
     digits_kept,
     follows_as_written,
     incomplete,
     is_far,
+    is_undone,
     located,
     mistaken,
     slipped,
@@ -55,6 +59,7 @@ from attncalc.homework.marking.findings import (
     within_rounding,
 )
 from attncalc.homework.reading.answers import (
+    BY_HAND,
     MOST_DECIMALS,
     Answer,
     Sheet,
@@ -323,18 +328,22 @@ class _Sheet:
         """The first finding, in the order of judgement."""
         return (
             self._sound(question)
-            or carried(self.key, question, self.answers, self.made)
+            or self._carried(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
+            or self._at_fewer_digits(question)
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
+            or at_fewer_digits(self.key, question, surely=False)
             or within_rounding(self.key, question)
             or self._unexplained(question)
         )
 
     def _unexplained(self, question: Question) -> Finding:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
+        if is_undone(question.answer, question.expected):
+            return UNDONE
         follows = [self._following(question)] if question.own else []
         known = bool(possible(self.key, question))
         return unexplained(question.answer, question.expected, *follows, possible=known)
@@ -350,6 +359,17 @@ class _Sheet:
             doubted = not question.own and possible(self.key, question)
             return self._mistaken(question, as_written=True) or (None if doubted else found)
         return found
+
+    def _carried(self, question: Question) -> Finding | None:
+        """Whether a step follows from own values that are wrong, or of which nobody can tell."""
+        found = carried(self.key, question, self.answers, self.made)
+        unsound = [self.found[behind] for behind in question.own if self.found[behind].verdict not in SOUND]
+        return FROM_UNDECIDED if found and all(behind.undecided for behind in unsound) else found
+
+    def _at_fewer_digits(self, question: Question) -> Finding | None:
+        """Whether fewer digits that were kept on the way may be behind a step, and no mistake as it is written."""
+        found = at_fewer_digits(self.key, question, surely=True)
+        return found and (self._mistaken(question, as_written=True) or found)
 
     def _filled(self, question: Question) -> Finding | None:
         """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
@@ -645,6 +665,11 @@ class Marker:
             share=share,
             answered=answered,
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
+            labels=tuple(
+                known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
+                for axis in self.key.nodes[key].axes
+            ),
+            written=tuple(answer.text.flat) if answer.value.size <= BY_HAND and answer.exact.any() else (),
         )
 
     def _share(self, key: StepKey, answer: Answer, finding: Finding) -> float:
