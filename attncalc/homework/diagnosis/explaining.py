@@ -190,7 +190,8 @@ def _convince(key: Key, questions: Sequence[Question], solution: Solution) -> bo
 def possible(key: Key, question: Question) -> list[Mistake]:
     """The mistakes that give what was written, though it may be chance, likelier ones first.
 
-    Of more than a hand writes none may, and of a step that is not finished those that give what is there.
+    Of more than a hand writes none may, and of a step that is not finished those that give what is there. What follows
+    without a mistake is none's.
     """
     answer = question.answer
     if answer.value.size > BY_HAND or not key.is_small(question.step):
@@ -199,7 +200,8 @@ def possible(key: Key, question: Question) -> list[Mistake]:
     candidates.sort(key=lambda one: (one.mistakes[0].kind == "convention", -key.begins(one.mistakes)))
     found: list[Mistake] = []
     for base in question.bases:
-        hits = _hits(answer, _values(key, question, candidates, base))
+        values, follows = _values(key, question, candidates, base), without_mistake(key, question, base)
+        hits = (hit for hit in _hits(answer, values) if not np.array_equal(values[hit], follows, equal_nan=True))
         found += [mistake for hit in hits for mistake in candidates[hit].mistakes]
     return list(dict.fromkeys(found))
 

@@ -74,6 +74,10 @@ FROM_ROUNDED = Finding(
 PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round", close=True)
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
+GROWN = Finding(
+    UNEXPLAINED,
+    hint="it follows from arrays before it that are right but for noise: what is too small to be seen there grew here",
+)
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
 
