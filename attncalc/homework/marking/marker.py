@@ -259,10 +259,11 @@ class _Sheet:
             found = self._among_ranks(question) or self._searched(self._first_finding, question)
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
-        if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
+        if laid.slack is not None and not laid.said and found.verdict in (RIGHT, UNEXPLAINED):
             from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
 
-            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored, stored)))))
+            judged = judged_as(laid.stored, stored, inferred=laid.inferred)
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
