@@ -72,12 +72,22 @@ def divided(size: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
 
 def model_width(s: Scope) -> Node:
     """d_model, or the width of two heads where it is not told; not 4, whose root is d_k itself."""
-    if "x" in s:
-        return s.x.size(s.x.names[-1])
+    tokens = s.x if "x" in s else _projected(s)
+    if tokens is not None:
+        return tokens.size(tokens.names[-1])
     d_k = width(s).args["axis"]
     if d_k.size == 2:
         raise NotThere
     return named_size("d_model", 2 * d_k.size)
+
+
+def _projected(s: Scope) -> Node | None:
+    """What queries are made of, where a step makes them."""
+    if "q" not in s or s.q.op != "step":
+        return None
+    made = s.q.sources[0]
+    product = made.sources[0] if made.op == "add" else made
+    return product.sources[0] if product.op == "matmul" else None
 
 
 def queries(s: Scope) -> Node:

@@ -250,7 +250,7 @@ CATALOGUE = """
     rope-same-theta
 
     alibi-slope-h0 alibi-nonpow2 alibi-2-pow-minus-h alibi-plus alibi-scaled-too alibi-no-slope alibi-signed-bidir
-    alibi-after-softmax t5-scaled t5-sign t5-bidir t5-log-bucket
+    alibi-after-softmax position-bias-missing t5-scaled t5-sign t5-bidir t5-log-bucket
 
     ln-axis0 ln-global ln-ddof1 ln-eps-outside ln-sqrt-std ln-div-variance ln-squared ln-no-affine ln-no-beta
     ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps ln-mean-size rms-var rms-l2 rms-eps-outside
@@ -305,8 +305,8 @@ CATALOGUE = """
     lsm-no-log lsm-not-shifted-back lsm-log-each lik-no-log lik-sum lik-log-of-sum lik-mean lik-negative
     lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
 
-    window-off-by-one window-missing softcap-missing softcap-after-mask cache-stale cache-positions-reset rope-q-offset
-    gqa-tiled heads-permuted layout-bnhd fused-qkv-order conv1d-transposed
+    window-off-by-one window-missing window-not-causal softcap-missing softcap-after-mask cache-stale
+    cache-positions-reset rope-q-offset gqa-tiled heads-permuted layout-bnhd fused-qkv-order conv1d-transposed
 
     rope-missing qk-norm-missing sink-missing norm-plus-one-missing norm-layer-for-rms bias-missing gate-up-swapped
     experts-not-renormalised experts-softmax-before-topk experts-softmax-after-topk experts-all experts-no-gates

@@ -349,8 +349,8 @@ def normed_by_head(p: Any) -> Any:
     return (rows / np.sqrt(np.square(rows).mean(-1, keepdims=True) + p.option("eps"))).reshape(x.shape)
 
 
-def windowed(by: int | None) -> Callable[[Any], Any]:
-    """Scores where another window is open."""
+def windowed(by: int | None, *, alone: bool = False) -> Callable[[Any], Any]:
+    """Scores where another window is open, or one alone, without a triangle."""
 
     def masked(p: Any) -> Any:
         if p.name not in ("masked", "scores"):
@@ -359,7 +359,7 @@ def windowed(by: int | None) -> Callable[[Any], Any]:
         i, j = np.arange(n)[:, None], np.arange(m) + max(p.turn - 1, 0) * p.case.options.get("block", 0)
         width = np.inf if by is None else p.option("window") + by
         causal = p.option("causal") if "causal" in p.case.options else not p.case.options.get("no_causal", True)
-        seen = (i - j < width) & ((j <= i) if causal else (j - i < width))
+        seen = (i - j < width) & ((j <= i) if causal and not alone else (j - i < width))
         return np.where(seen, p["second"], -np.inf)
 
     return masked
@@ -842,6 +842,7 @@ PHRASES: dict[str, Any] = {
     "the window is one key wider": windowed(1),
     "the window is one key narrower": windowed(-1),
     "no window": windowed(None),
+    "the window without the triangle: later keys within it are seen": windowed(0, alone=True),
     "the scores are not capped": lambda p: (
         np.where(np.isfinite(p.right), p["scaled"], -np.inf) if p.name == "masked" else None
     ),
@@ -898,7 +899,11 @@ PHRASES: dict[str, Any] = {
         "second where first, else second − 1",
         "second + 1 where first, else second",
     ],
-    "a token may not look at itself": ["second where j < i, else −∞", "second where j < i, else −1000000000"],
+    "a token may not look at itself": [
+        "second where j < i, else −∞",
+        "second where j < i, else −1000000000",
+        "second where j < i, else second − 10000",
+    ],
     "a token sees itself and what comes after it": "second where i ≤ j, else −∞",
     "the mask hides what it should keep": "−∞ where first, else second",
     "a token sees one place ahead": "second where j ≤ i + 1, else −∞",
@@ -1011,6 +1016,7 @@ PHRASES: dict[str, Any] = {
     "2^−h": ["slopes = 2^(−h)", penalised(lambda h, heads: h)],
     "whatever the number of heads is": when(lambda p: p.name in ("slopes", "biased")),
     "+m·|i − j|": ["bias = slopes ⊗ |i − j|", "biased = scaled + scaled − right"],
+    "without a bias for the position": "biased = first",
     "the slope 1 for every head": ["slopes = right / right", penalised(lambda h, heads: 0 * h)],
     "−m·(i − j)": "bias = −slopes ⊗ (i − j)",
     "with its sign": "distances = i − j",
@@ -1120,7 +1126,7 @@ PHRASES: dict[str, Any] = {
     "ReLU": "max(0, before)",
     "SiLU": "before ⊙ σ(before)",
     "x·σ(x)": "x ⊙ σ(x)",
-    "x·σ(1.702x)": "x ⊙ σ(1.702·x)",
+    "x·σ(1.702x)": "before ⊙ σ(1.702·before)",
     "Φ(x)": "(1 + erf(x / √2)) / 2",
     "without the x in front": "right == wrong ⊙ x",
     "erf(x)": "(x / 2) ⊙ (1 + erf(x))",

@@ -76,6 +76,10 @@ UNDONE = Finding(UNEXPLAINED, hint="what is wrong is 0 throughout, the rest is r
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
 _KEPT_FEWER = "may be rounding to {kept} on the way{where}: keep more digits, or say so on the sheet (rounding)"
+GROWN = Finding(
+    UNEXPLAINED,
+    hint="it follows from arrays before it that are right but for noise: what is too small to be seen there grew here",
+)
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 FROM_UNDECIDED = Finding(FOLLOWS, hint="worked out rightly from an earlier step as it is written", close=True)
 

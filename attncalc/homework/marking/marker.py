@@ -41,6 +41,7 @@ from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
     FILLED,
     FROM_UNDECIDED,
+    GROWN,
     UNDONE,
     as_written,
     at_fewer_digits,
@@ -263,10 +264,11 @@ class _Sheet:
             found = self._among_ranks(question) or self._searched(self._first_finding, question)
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
-        if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
+        if laid.slack is not None and not laid.said and found.verdict in (RIGHT, UNEXPLAINED):
             from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
 
-            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored, stored)))))
+            judged = judged_as(laid.stored, stored, inferred=laid.inferred)
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
@@ -345,6 +347,8 @@ class _Sheet:
         if is_undone(question.answer, question.expected):
             return UNDONE
         follows = [self._following(question)] if question.own else []
+        if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
+            return GROWN
         known = bool(possible(self.key, question))
         return unexplained(question.answer, question.expected, *follows, possible=known)
 
@@ -425,10 +429,23 @@ class _Sheet:
             return slipped(part)
         given, due = _extent(answer.shape), _extent(expected.shape)
         hint = f"the answer is {given}, and {due} is asked for"
+        hint += self._of_other_tokens(question)
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
             hint += "; a comma parts numbers here: write 0.5 for 0,5"
         return found or Finding(UNEXPLAINED, hint=hint)
+
+    def _of_other_tokens(self, question: Question) -> str:
+        """That a dump of a model was made of more tokens than were given, or of fewer."""
+        axes, given = self.key.nodes[question.step].axes, question.answer.shape
+        if self.key.names.of_modules is None or len(given) != len(axes):
+            return ""
+        other = {(size, axis.size, axis.name) for size, axis in zip(given, axes, strict=True) if size != axis.size}
+        sizes = {pair[:2] for pair in other}
+        if len(sizes) != 1 or {name for *_, name in other} - {"n", "m"}:
+            return ""
+        [(theirs, ours)] = sizes
+        return f": the dump is of {amount(theirs, 'token')}, and TOKENS are {ours}"
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)
@@ -604,7 +621,7 @@ class Marker:
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
-            if self.key.names.of_modules and batched:
+            if (self.key.names.of_modules or answer.dumped) and batched:
                 answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
             asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
         if again:
