@@ -54,7 +54,9 @@ def pairwise(
     if metric == "dot":
         return step("distances", x @ other.T, why)
     if metric in ("cosine-similarity", "cosine"):
-        similarity = unit_rows(x) @ unit_rows(other).T
+        units = step("unit_x", unit_rows(x), "its length no longer counts, only where it points")
+        others = rename(units, "n", "m") if y is None else step("unit_y", unit_rows(y), "y's rows, of length 1 too")
+        similarity = units @ others.T
         return step("distances", similarity if metric == "cosine-similarity" else 1 - similarity, why)
     leads = max(x.axes[:-2], other.axes[:-2], key=len)
     pairs = (*leads, x.axes[-2], *other.axes[-2:])

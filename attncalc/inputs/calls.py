@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.common.errors import InputError, OptionError, amount, are, both, flag, near, quoted, visible
+from attncalc.common.errors import OF_LABELS, InputError, OptionError, amount, are, both, flag, near, quoted, visible
+from attncalc.common.numerals import is_number
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
@@ -403,9 +404,13 @@ def _tell_passed_over(
     free = [name for name in known if name not in contents.members]
     unread = [key for key in keys if word_in(contents, key) is None or near(key, free)]
     if unread:
-        mend = near(unread[0], free)
+        mend = near(unread[0], free) or (OF_LABELS if _are_words(contents.members.get(unread[0])) else "")
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
         reading.tell(f"{contents.source}: {names} {are(unread)} passed over: {why}{'; ' + mend if mend else ''}")
+
+
+def _are_words(held: Any) -> bool:
+    return isinstance(held, list) and bool(held) and all(type(word) is str and not is_number(word) for word in held)
 
 
 def _option_names(call: Call) -> set[str]:
@@ -418,10 +423,9 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     given = f"{amount(many, 'word was', 'words were')} given"
     by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
     if not places and by_name:
-        return InputError(
-            f"{both(by_name)} {are(by_name)} given by name, but {given} by position",
-            hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
-        )
+        once = f"{name} takes each operand once: leave out --{by_name[0]} or the word"
+        mend = OF_LABELS if _are_words(re.split(r"[,;\s]+", positional[0])) and "," in positional[0] else once
+        return InputError(f"{both(by_name)} {are(by_name)} given by name, but {given} by position", hint=mend)
     if not places and (said := call.calculation.taking(positional)):
         return InputError(f"{name} takes no operands by position, but {given}", hint=f"did you mean {said}?")
     if not places:

@@ -246,9 +246,10 @@ def _another_product(node: Applied, i: int) -> bool:
 def _elsewhere(step: Applied, style: Style, home: str) -> str:
     """Which part a step belongs to, where it is another one than the formula's own: `maximum[block 1]`."""
     group = step.args["group"]
-    if group == home or not group or (style == "sizes" and step.axes):
+    is_here = group == home and not step.args.get("told_apart")
+    if is_here or not group or (style == "sizes" and step.axes):
         return ""
-    theirs, ours = group.split("/"), home.split("/")
+    theirs, ours = group.split("/"), home.split("/") if home != group else []
     while len(theirs) > 1 and ours and theirs[0] == ours[0]:
         theirs, ours = theirs[1:], ours[1:]
     return rf"_{{\text{{{'/'.join(theirs)}}}}}" if style == "latex" else f"[{'/'.join(theirs)}]"

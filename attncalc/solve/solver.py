@@ -296,7 +296,8 @@ def _beside(
         return {}, ()
     from attncalc.solve import backward  # a door: most problems have no backward pass
 
-    return backward.gradchecks(written) if compared else {}, backward.flat(problem, written, values)
+    notes = (*backward.flat(problem, written, values), *backward.steep(written, values))
+    return backward.gradchecks(written) if compared else {}, notes
 
 
 def _exactly(problem: Problem) -> Problem:
@@ -392,6 +393,9 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         return left, len(set(at[-2:])) < len(at[-2:])
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
+    if len(step.shape) > 2:  # the matrix after the first is looked at last
+        wide = [sorted({*places, min(1, size - 1)}) for places, size in zip(along, step.shape, strict=True)]
+        near += [at for at in product(*wide) if at not in near]
     masks = "else −∞" in step.formula and any(entry_of(trace, step, at) == -np.inf for at in near)
     nothing = left_over(trace, step)
     best, most = None, (False, False, False, 0)
@@ -400,7 +404,9 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
             masks and bool(entry_of(trace, step, at) == -np.inf),
-            bool(numbers) and not _is_handed_on(numbers, entry_of(trace, step, at)),
+            bool(numbers)
+            and not _is_handed_on(numbers, entry_of(trace, step, at))
+            and not _is_decided(trace, step, at),
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
@@ -421,8 +427,24 @@ def _is_handed_on(numbers: list[Any], entry: Any) -> bool:
 
 
 def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:
-    """The numbers in an entry's arithmetic."""
-    return [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
+    """The numbers in an entry's arithmetic, 0 for both of a difference of equals, as in e^(2 − 2)."""
+    pieces = arithmetic(trace, step, at)
+    found = [piece.value for piece in pieces if isinstance(piece, Entry)]
+    signs = ["(", *(piece if isinstance(piece, str) else "" for piece in pieces), ")"]
+    for i, number in enumerate(at for at, piece in enumerate(pieces[:-2]) if isinstance(piece, Entry)):
+        before, between, behind = signs[number], signs[number + 2], signs[number + 4]
+        if before.endswith("(") and between == " − " and behind.startswith(")") and found[i] == found[i + 1]:
+            found[i : i + 2] = [0, 0]
+    return found
+
+
+COMPARISONS = (" < ", " > ", " = ", " ≤ ", " ≥ ", " ≠ ")
+
+
+def _is_decided(trace: Trace, step: Step, at: tuple[int, ...]) -> bool:
+    """Whether all that is told of an entry is what has decided it: `1 > 0`, and not `0.5×2 (1 > 0)`."""
+    words = [piece for piece in arithmetic(trace, step, at) if isinstance(piece, str)]
+    return len(words) == 1 and words[0] in COMPARISONS
 
 
 def largest(step: Step) -> tuple[int, ...] | None:

@@ -824,11 +824,39 @@ def test_modules_are_known_by_their_names() -> None:
         "model.norm": t["final norm/output"],
         "lm_head": t["logits"],
         "model.layers.1.mlp.act_fn": t["layer 1/feed-forward/activated"],
+        "model.rotary_emb": t["layer 1/attention/q"],
     }
     marked = t.check({name: value[None] for name, value in hooked.items()})
     assert marked
     assert len(marked.steps) == len(hooked) - 1
-    assert "act_fn" in marked.notes[0]
+    assert marked.notes == ('"model.rotary_emb": no step of ours, passed over',)
+
+
+BENT = (
+    ("transformer.h.1.mlp.act", "gpt2"),
+    ("gpt_neox.layers.1.mlp.act", "gpt_neox"),
+    ("transformer.h.1.mlp.gelu_impl", "bloom"),
+    ("transformer.blocks.1.ffn.act", "mpt"),
+    ("model.decoder.layers.1.activation_fn", "opt"),
+    ("bert.encoder.layer.1.intermediate.intermediate_act_fn", "bert"),
+    ("distilbert.transformer.layer.1.ffn.activation", "distilbert"),
+    ("model.layers.1.mlp.activation_fn", "phi3"),
+    ("model.layers.1.mlp.act", "modernbert"),
+    ("encoder.block.1.layer.1.DenseReluDense.act", "t5"),
+    ("decoder.block.1.layer.2.DenseReluDense.act", "t5_gated"),
+    ("model.decoder.layers.1.activation_fn", "bart"),
+    ("model.layers.1.mlp.shared_experts.act_fn", "deepseek_v3"),
+    ("vit.encoder.layer.1.intermediate.intermediate_act_fn", "vit"),
+    ("vit.layers.1.mlp.activation_fn", "vit"),
+)
+"""What modules are called that hold an activation, and no weights; and a model that has one."""
+
+
+@pytest.mark.parametrize(("module", "model"), BENT)
+def test_what_an_activation_gives_is_known_by_its_module(module: str, model: str) -> None:
+    group, name = marker_of(model).key.names.find(module)
+    assert re.search(r"layer 1/feed-forward(/shared)?$", group)
+    assert name == "activated"
 
 
 def test_what_tells_a_step_again_is_noted_in_one_line() -> None:

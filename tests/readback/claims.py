@@ -108,6 +108,24 @@ def of_log_softmax() -> bool:
     return np.allclose(-y / 4 - p * (-y / 4).sum(), (p - y) / 4)
 
 
+def of_one_class() -> bool:
+    """Central differences of −ln of one share."""
+
+    def surprise(v: Array) -> float:
+        return float(np.log(np.exp(v).sum()) - v[1])
+
+    v, step = np.array([0.4, -1.2, 2.0]), 1e-6
+    found = [(surprise(v + d) - surprise(v - d)) / (2 * step) for d in step * np.eye(3)]
+    return np.allclose(found, np.exp(v) / np.exp(v).sum() - [0, 1, 0], atol=1e-8)
+
+
+def shifts_cancel() -> bool:
+    v = np.array([0.4, -1.2, 2.0])
+    e, shifted = np.exp(v), np.exp(v - v.max())
+    shares = np.allclose(e / e.sum(), shifted / shifted.sum())
+    return shares and np.allclose(np.log(e.sum()), v.max() + np.log(shifted.sum()))
+
+
 def turned_a_quarter() -> bool:
     a, b, angle = 1, 0, math.pi / 2
     c, s = math.cos(angle), math.sin(angle)
@@ -193,7 +211,12 @@ CLAIMS: dict[str, Claim] = {
     "0·log 0 = 0": Holds(weighed),
     "a share below 5·10⁻³²⁴ is 0 in float64": Holds(lambda: math.ulp(0) == 5e-324),
     "ln 0 is −∞": equal("ln(0)", "−∞"),
-    "if −y/N comes in and Σ y is 1, this is (p − y)/N": Holds(of_log_softmax),
+    "where −1 comes in at one entry alone, this is": Holds(of_one_class),
+    "less 1 at that entry": Holds(of_one_class),
+    "max(x) cancels": Holds(shifts_cancel),
+    "max(scaled) cancels": Holds(shifts_cancel),
+    "max hands the gradient to the larger of the two alone": Slope("max(x, p·x)", "p"),
+    "min hands the gradient to the smaller of the two alone": Slope("min(x, p·x)", "1"),
     "a score that is 1 above another gets e ≈ 2.718 times its share": equal("e", "2.718", "exp(x + 1) / exp(x)", "e"),
     "each row sums to 1": equal("Σ softmax(v)", "1"),
     "a softmax's shares sum to 1": equal("Σ softmax(v)", "1"),
@@ -281,6 +304,19 @@ CLAIMS: dict[str, Claim] = {
     ),
     "0 where λ·I − A sends some direction to 0": lambda at: np.allclose(
         np.polyval(at.value, np.linalg.eigvals(at["A"])), 0, atol=1e-9
+    ),
+    "row i of it times eigenvector i is 1, and times any other one 0": lambda at: np.allclose(
+        at.value @ at["eigenvectors"], np.eye(len(at.value))
+    ),
+    "only stretched, one a column, of length 1, in the order of the eigenvalues": lambda at: (
+        np.allclose((at.value**2).sum(0), 1) and np.allclose(at["A"] @ at.value, at.value * at["λ"])
+    ),
+    "the output directions, one a column, of length 1": lambda at: np.allclose((at.value**2).sum(0), 1),
+    "the input directions, one a row, of length 1": lambda at: np.allclose((at.value**2).sum(1), 1),
+    "y's rows, of length 1 too": lambda at: np.allclose((at.value**2).sum(-1), 1),
+    "entry l, k is 1/(s_k² − s_l²), and 0 where l is k": lambda at: all(
+        np.isclose(at.value[i, k], 0 if i == k else 1 / (at["s"][k] ** 2 - at["s"][i] ** 2))
+        for i, k in np.ndindex(at.value.shape)
     ),
     "those not 0 count the rank": lambda at: np.count_nonzero(at.value > 1e-9) == np.linalg.matrix_rank(at["A"]),
     "the roots of the eigenvalues of Aᵀ·A": lambda at: np.allclose(

@@ -365,6 +365,24 @@ def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
         assert f"{layer}/" not in told
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradients_stand_in_the_order_of_the_steps_and_operands_are_called_as_in_formulas(name: str) -> None:
+    try:
+        trace = solve(posed(name)._replace(backward=Backward()))
+    except AttncalcError:
+        pytest.skip("it has no gradient")
+    page = traces.page_or_outline(trace, View())
+    numbers = [part.heading.number for part in page.all(Part) if part.kind == "step" and part.heading.number]
+    assert numbers == sorted(numbers)
+    (chains, *_) = [
+        *(part.one(Points).points for part in page.all(Part) if part.heading.text == "What depends on what"),
+        (),
+    ]
+    begun = {chain.text.split(" → ")[0] for chain in chains}
+    assert begun.isdisjoint(name for name, given in trace.inputs.items() if given.symbol not in ("", name))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rnn-tanh", "flash", "kv-cache"])
 def test_a_rule_by_which_several_gradients_come_back_is_said_once(name: str) -> None:
@@ -487,3 +505,10 @@ def test_one_chain_of_parts_needs_no_table() -> None:
     page = page_in("table", solve(posed("encoder-block")), View(width=40))
     assert "In this order\n  · self-attention → residual1 → norm1\n    → feed-forward" in page
     assert "  in  " in page_in("table", transformer(), View(width=80))
+
+
+@pytest.mark.parametrize("name", ["contrastive-loss", "experts"])
+def test_the_numbers_of_steps_stand_below_one_another(name: str) -> None:
+    trace = solve(posed(name)._replace(backward=Backward()))
+    listed = page_in("table", trace, View(width=160)).partition("what comes of it")[2].partition("━━ result")[0]
+    assert len({len(number) for number in re.findall(r"^( *\d+) ", listed, re.MULTILINE)}) == 1

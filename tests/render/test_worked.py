@@ -178,7 +178,16 @@ def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -
         ("analogy", "similarities[cat] = (0.1 / √1.46)×(0.8 / √0.69) + "),
         ("rope", "products[1,2] = 2.2232×1.4024 − 0.23913×1.7416 + "),
         ("sampling", "top_p[1] = 0.1125×[0.8310 < 0.95] / 0.9848 = 0.1125 / 0.9848 = 0.1142"),
-        ("svd-rank backward", "grad_a[0,1] = 0.3863×(0.0499 + 0) + 0.9224×(-0.0204 + 0) + 2.2233×0.3863×0.5663 + "),
+        ("svd-rank backward", "grad_a[0,1] = 0.3863×0.0499 + 0.9224×(-0.0204) + 2.2233×0.3863×0.5663 + "),
+        ("svd-rank backward", "apart[1,0] = 1 / (9.5080² − 0.7729²) = 0.0111"),
+        ("eigen backward", "grad_a[1,1] = 0.4714×1×0.7071 + 0.7454×1×0.8944 = 1"),
+        ("project-plane", "coefficients[0] = ((1×1 + 1×2 + 0×3)×2 − 1×(0×1 + 1×2 + 1×3)) / (2×2 − 1×1) = 0.3333"),
+        ("kl", "terms[3] = 0 (zero times anything counts as zero)"),
+        ("kl backward", "grad_ratios[3] = 0 (zero divided by anything counts as zero)"),
+        # no difference of equals, and what is decided alone is no arithmetic
+        ("flash backward", "grad_v[0,1] = e^(0.70711 − 0.70711)×0.40111 + e^(0 − 0.70711)×0.40111 + "),
+        ("linear-attention backward", "grad_q[cat,0] = 0.125×e^min(0, 0) = 0.125 (0 ≤ 0)"),
+        ("ssm", "state[cat,0,1] = 0.0625×4 + 8 = 8.25"),
     ],
 )
 def test_a_line_tells_what_was_done(name: str, line: str) -> None:

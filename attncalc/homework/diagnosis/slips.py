@@ -17,12 +17,14 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (
+    FAR,
     comes_out,
     fits,
     fitting,
     may_fit,
     odds,
     stands_out,
+    times_allowed,
 )
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
@@ -124,7 +126,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         if _is_one_of(answer, changes(value, right), value, right):
             return slip
     if answer.dumped:
-        return ENTRY if (~right).sum() == 1 else None
+        return ENTRY if (~right).sum() == 1 and times_allowed(answer, value) > FAR else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
     if (right & answer.answered).sum() >= LEAST_RIGHT and (~right).sum() == 1:
