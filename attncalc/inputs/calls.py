@@ -466,7 +466,11 @@ def read_all(
     options: Mapping[str, Any],
     reading: Reading,
 ) -> tuple[dict[str, Given], dict[str, Any]]:
-    """The operands of a call from words and files, and its options: given, of a model, or words in operands' places."""
+    """The operands of a call from words and files, and its options: given, of a model, or words in operands' places.
+
+    What is usual in a model counts as not given.
+    """
+    given = options
     model = next((o.name for o in calculation.operands if o.kind == "model" and o.name in files), None)
     if model is not None:
         from attncalc.inputs.models import from_file  # a door: few calculations have one
@@ -498,7 +502,7 @@ def read_all(
         name, axis, told = next(each for each in words_first if each[0] in stored)
         known = told(str(checkpoint[held or ""].value), inputs[name].value.shape[axis])
         inputs[name] = inputs[name]._replace(labels={axis: known} if known else {})
-    return checkpoint | inputs, {**options, **spoken}
+    return checkpoint | inputs, {**calculation.unusual(options), **given, **spoken}
 
 
 def document_inputs(contents: Contents, operands: Sequence[Operand]) -> dict[str, Found]:
@@ -563,7 +567,7 @@ def document_options(contents: Contents, calculation: Calculation) -> dict[str, 
                 f"{source}: {calculation.name} has no option {quoted(key)}",
                 hint=near(key, names) or f"it has {', '.join(names) or 'none'}",
             )
-    return found
+    return calculation.unusual(found) if "steps" in members else found  # a result is saved with all, given or not
 
 
 def as_option(key: str) -> str:

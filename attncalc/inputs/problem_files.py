@@ -83,9 +83,6 @@ def document_of(contents: Contents, reading: Reading) -> Document:
     shapes = _of_letters(files) if settings.get("symbolic") else {}
     files = {name: found for name, found in files.items() if name not in shapes}
     inputs, options = read_all(calculation, operands, {}, files, options, reading)
-    if "steps" in contents.members:  # a result is saved with all options, and not with which of them were given
-        untold = calculation.defaults | calculation.meant_by(options)
-        options = {name: value for name, value in options.items() if value != untold.get(name)}
     inputs |= {name: loaded("evaluate.exact:letters")(name, shape) for name, shape in shapes.items()}
     return Document(name, inputs, options, settings, plain(contents.members, contents.source))
 

@@ -239,7 +239,7 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
             page = page_in("table", solve(problem._replace(backward=backward)), View(width=40))
             assert re.findall(r"left\n *out|all\n *masked|→$", page, re.MULTILINE) == []
             assert re.findall(r"^  .* =$", page.partition("\n\n")[2].partition("\n\n")[0], re.MULTILINE) == []
-            chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
+            chains = re.search(r"^(?:What depends on what|In this order)\n((?:  .*\n)*)", page, re.MULTILINE)
             if chains and "  · " in chains[1]:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
 
