@@ -136,7 +136,7 @@ def _with_origin(line: Line, step: Step, trace: Trace, view: View) -> Line:
     """The line; of an entry that is only handed on with the arithmetic that made it, as on the page."""
     made, at = line, line.at
     while not (made.arithmetic or made.why) and (found := handed_on(step, at, trace)):
-        step, at = found
-        words = tuple(spoken(table(step, trace, view), axis, i) for axis, i in zip(step.axes, at, strict=True))
+        (step, at), kept = found, table(found[0], trace, view)
+        words = tuple(spoken(kept, axis, i) for axis, i in zip(step.axes, at, strict=True))
         made = told_of(Line(step.key, at, "", (), words), line.links[-1], step, trace, view)
     return line._replace(links=(made.place, *made.links)) if made is not line and made.arithmetic else line

@@ -60,11 +60,9 @@ def _once(page: Page) -> Page:
             return block
         if block.kind != "step" or block.heading.key not in again:
             return block._replace(blocks=tuple(map(told, block.blocks)))
-        tables = (isinstance(each, Table) and bool(each.shape) for each in block.blocks)
-        blocks = zip(block.blocks, tables, strict=True)
-        return block._replace(
-            blocks=tuple(each._replace(said=THE_RESULT) if is_table else each for each, is_table in blocks)
-        )
+        is_above = (isinstance(each, Table) and bool(each.shape) for each in block.blocks)
+        blocks = zip(block.blocks, is_above, strict=True)
+        return block._replace(blocks=tuple(each._replace(said=THE_RESULT) if above else each for each, above in blocks))
 
     return page._replace(blocks=tuple(map(told, page.blocks))) if again else page
 
