@@ -84,6 +84,7 @@ class Op(NamedTuple):
     noun: str = ""  # what its value is called as a step of its own, where its name is a verb or a sign
     chooses: bool = False  # by its first source, a truth, which of the others an entry is
     joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
+    picks: Callable[..., int] = lambda node: -1  # which source tells the places of another: it keeps its name
     points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
 
     vjp: Callable[..., Sequence[Any]] | None = None  # (gradient, y, node, *sources) → a node or None for each source
@@ -185,7 +186,8 @@ def _write(node: Applied, style: Style, depth: int, home: str) -> str:
     row = OPS[node.op]
     inner = []
     for i, source in enumerate(node.sources):
-        text = _write(source, style, depth + 1, home)
+        named = style == "sizes" and i == row.picks(node)
+        text = _write(source, "text" if named else style, depth + 1, home)
         held = style == "latex" and (row.boxed or (row.raises and source is node.sources[-1]))
         loose = _binds(source, style) > row.takes[min(i, len(row.takes) - 1)] or _another_product(node, i)
         if not held and loose:

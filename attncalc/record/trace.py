@@ -476,7 +476,7 @@ class Trace:
             mend = f"one of them by its whole name; all {len(found)} by --show '**/{name}'"
             raise AttncalcError(f"{name} occurs in several groups: {few}", hint=mend)
         keys = [s.key for s in known]
-        if name.endswith("]") and (base := name.partition("[")[0]) in self:
+        if str(name).endswith("]") and (base := name.partition("[")[0]) in self:
             value = f'its arithmetic is t.cell("{name}"), its value t["{base}"][…]'
             raise AttncalcError(f"{self.calculation} has no step called {name!r}, which is an entry", hint=value)
         raise AttncalcError(

@@ -177,7 +177,7 @@ def test_an_axis_of_what_was_given_is_not_torn(width: int) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80])
 @pytest.mark.parametrize("name", ["observations", "x"])
 def test_a_file_and_the_name_in_it_are_not_torn(name: str, width: int) -> None:
-    given = Table(name, np.ones(4), ("n",), (4,), source=f"likelihood-normal.json#{name}", typed="1 1 1 1")
+    given = Table(name, np.ones(4), ("n",), (4,), source=f"likelihood-normal.json#{name}", typed="1 1 1 1", symbol=name)
     page = write(Page("p", (Part("given", Heading("Given"), (given,)),)), View(width=width))
     assert f"likelihood-normal.json#{name}," in page or f"← likelihood-normal.json\n  {name}, n=4:" in page
 

@@ -357,7 +357,8 @@ def test_names_of_columns_that_stand_below_one_another_are_one_line() -> None:
 def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
     trace = transformer()
     above = page_in("table", trace, View(width=40)).partition("In this order")[0]
-    assert above.partition("\n  source, ")[2].count("\n") <= 12  # in front of it stands a path of any length
+    operands = above.partition("\n  source, ")[2].partition(" heads = ")[0]  # before it is a path
+    assert operands.count("\n") <= 8
     told = " ".join(above.split())
     for layer in ("encoder 1", "decoder 1"):
         own = [given.value.size for name, given in trace.inputs.items() if name.startswith(f"{layer}/")]
