@@ -337,7 +337,7 @@ CLAIMS: dict[str, Claim] = {
     "over n: the variance of these values themselves (--sample divides by n − 1)": lambda at: np.allclose(
         at.value, at["squares"].sum() / at["squares"].size
     ),
-    "n − 1, since the deviations": lambda at: np.allclose(at.value, at["squares"].sum() / (at["squares"].size - 1)),
+    "n − 1, as the deviations": lambda at: np.allclose(at.value, at["squares"].sum() / (at["squares"].size - 1)),
     "its logarithm lies below 0": lambda at: at.value.max() <= 0,
     "no logarithm of a probability is above 0": equal("ln(1)", "0"),
     "above 1 where p gives an outcome more than q does": lambda at: ((at.value > 1) == (at["p"] > at["q"])).all(),
