@@ -62,7 +62,10 @@ class Earning(NamedTuple):
     """What answers earn."""
 
     policy: Annotated[
-        str | None, option("Marks", "--policy", "FILE", "what answers earn (policy.toml), with attempts and hint_cost")
+        str | None,
+        option(
+            "Marks", "--policy", "FILE", "what answers earn, in a file such as policy.toml, with attempts and hint_cost"
+        ),
     ] = None
     attempts: Annotated[
         int | None,

@@ -264,7 +264,8 @@ class Marking(NamedTuple):
     reveal: Annotated[bool, switch("Checking", "--reveal", "also show the right values")] = False
     hints: Annotated[str | None, hinting("Checking", f"{QUESTION}; of arrays in files {RULE}")] = None
     policy: Annotated[
-        str | None, option("Checking", "--policy", "FILE", "what answers earn (policy.toml); options overrule it")
+        str | None,
+        option("Checking", "--policy", "FILE", "what answers earn, in a file such as policy.toml; options overrule it"),
     ] = None
     marks: Annotated[
         str | None, option("Checking", "--marks", "1+1|0+1", "of a step, for its method and for its numbers (1+1)")
