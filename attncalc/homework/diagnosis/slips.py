@@ -24,7 +24,6 @@ from attncalc.homework.diagnosis.comparing import (
     may_fit,
     odds,
     stands_out,
-    times_allowed,
 )
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
@@ -126,7 +125,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         if _is_one_of(answer, changes(value, right), value, right):
             return slip
     if answer.dumped:
-        return ENTRY if (~right).sum() == 1 and times_allowed(answer, value) > FAR else None
+        return ENTRY if (~right).sum() == 1 and _sticks_out(answer, value, right) else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
     if (right & answer.answered).sum() >= LEAST_RIGHT and (~right).sum() == 1:
@@ -134,6 +133,14 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if _last_made_up(answer, value, right):
         return REST
     return INPUT if _misread(key, question, value, base) else None
+
+
+def _sticks_out(answer: Answer, value: Array, right: Array) -> bool:
+    """Whether what is wrong is off by far more than anything that is right."""
+    with np.errstate(invalid="ignore"):
+        off = np.abs(answer.value - value)
+    off = np.where(np.isfinite(off), off, np.where(right, 0.0, np.inf))
+    return bool(off[~right].min() > FAR * off[right].max(initial=0.0))
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:

@@ -92,6 +92,7 @@ IN_CODE = (
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
     front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit)\.)+"
+    name = re.sub(r"(hidden_states|attentions)_(\d+)\Z", r"\1.\2", name)
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 

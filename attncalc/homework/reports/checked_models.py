@@ -195,7 +195,7 @@ def _worst(step: MarkedStep) -> Iterator[str]:
     yield f"off most by {format_number(float(off[at]))} at [{','.join(map(str, at))}]"
     number = step.finding.wrong.number
     if not number and step.mistake:
-        yield "no entry by itself is further off than numbers of its type may be: all together lie where this mistake is"
+        yield "no entry by itself is further off than numbers of its type may be: all together tell of this mistake"
     if number:
         yield f"wrong are {number} of {prod(step.shape)} entries"
     if len(step.shape) > 2 and step.finding.wrong.cells:
