@@ -59,11 +59,11 @@ class Beside(NamedTuple):
 
     def looked_up(self, side: Side) -> Side:
         """`norm2/normalized[0,1]`, the entry that this one was handed on from, as the number that stands there."""
-        if not (named := re.fullmatch(r"(.+)\[([^][]+)\]", side.written)):
-            return side
-        for step in self.trace.steps:
-            if step.key == named[1] and step.value is not None:
-                at = place(step, [quoted or bare for quoted, bare in LABELS.findall(named[2])])
+        written = re.sub(r"_\{([^{}]*)\}", r"_\1", re.sub(r"\\text\{([^{}]*)\}", r"\1", side.written))
+        named = re.fullmatch(r"([^][]+)(?:\[([^][]+)\])?", written)
+        for step in self.trace.steps if named else ():
+            if named and step.key == named[1] and step.value is not None and bool(step.shape) == bool(named[2]):
+                at = place(step, [quoted or bare for quoted, bare in LABELS.findall(named[2] or "")])
                 return side._replace(written=repr(float(self.floats(step.value)[at].real)).replace("-", "−"))
         return side
 
