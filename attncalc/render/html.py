@@ -392,7 +392,10 @@ def _answered(verdict: Verdict) -> str:
         drawn = [element("th", name, scope="row")] if verdict.stack else []
         drawn += [element("td", text(cell), "alarm" if off else "") for cell, off in zip(cells, wrong, strict=True)]
         body.append(element("tr", "".join(drawn)))
-    names = [*([""] if verdict.stack else []), *map(str, range(verdict.first, verdict.first + len(verdict.map[0])))]
+    names = [
+        *([verdict.along] if verdict.stack else []),
+        *map(str, range(verdict.first, verdict.first + len(verdict.map[0]))),
+    ]
     head = "".join(element("th", name, scope="col") if name else "<td></td>" for name in names)
     caption = element("caption", "as written, × where it is wrong" if verdict.given else "× where it is wrong")
     table = element("table", f"{caption}<thead><tr>{head}</tr></thead>{element('tbody', ''.join(body))}")

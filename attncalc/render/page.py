@@ -174,6 +174,7 @@ class Verdict(NamedTuple):
     given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
     stack: tuple[int, ...] = ()  # the sizes of the axes in front of the columns, along which the rows lie
     first: int = 0  # by which rows and columns are counted from
+    along: str = ""  # what those axes are called, `h,n`, where that is known and there are several
 
     @property
     def answered(self) -> Iterator[tuple[str, tuple[str, ...]]]:

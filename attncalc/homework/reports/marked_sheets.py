@@ -15,7 +15,16 @@ from attncalc.common.errors import amount, place_text, visible
 from attncalc.common.system import loaded
 from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.trace import Trace
-from attncalc.record.verdicts import MOST_MAPPED, SOUND, USUAL_POLICY, Marked, MarkedStep, Wrong
+from attncalc.record.verdicts import (
+    FOLLOWS,
+    MOST_MAPPED,
+    NOTHING_WRONG,
+    SOUND,
+    USUAL_POLICY,
+    Marked,
+    MarkedStep,
+    Wrong,
+)
 from attncalc.render import View, pages_and
 from attncalc.render.page import Heading, Page, Paragraph, Verdict, write
 
@@ -62,13 +71,19 @@ def verdicts(marked: Marked) -> list[Verdict]:
             step.finding.hint,
             _error(step, marked),
             "-f json has operands that would tell these apart" if step.finding.separate else "",
-            places(step.finding.wrong, step.shape),
-            drawn := tuple(_map(step.shape, step.finding.wrong)),
+            places(off := _off(step), step.shape),
+            drawn := tuple(_map(step.shape, off)),
             _given(step, len(drawn)),
             tuple(step.shape[:-1]),
+            along=",".join(step.axes[:-1]) if len(step.axes) > 2 else "",
         )
         for step in marked.steps
     ]
+
+
+def _off(step: MarkedStep) -> Wrong:
+    """Which entries a page shows as wrong: none that follow rightly from earlier ones, however far from the key."""
+    return NOTHING_WRONG if step.verdict == FOLLOWS and step.answered == 1 else step.finding.wrong
 
 
 def summary(marked: Marked) -> str:
