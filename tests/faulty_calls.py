@@ -434,6 +434,14 @@ CALLS = {
         "--cell shows the arithmetic of an entry, but csv holds numbers alone",
         f"{either(pages_and('json'))} shows it",
     ),
+    "cosine 1,2 3,4 --show dot,norm_a -q": (
+        "--show picks steps of the page, and -q prints the result alone",
+        "--get dot -q prints one step, and --show without -q shows these",
+    ),
+    "cosine 1,2 3,4 --tokens the,cat": (
+        "attncalc cosine has no option --tokens",
+        'rows have their labels in a file: {"q": [[1, 2]], "labels": ["cat"]}',
+    ),
     "cosine 1,2 3,4 --show dot -f npy": (
         "--show picks steps, but npy holds one array",
         "--get NAME is that of one step",

@@ -12,6 +12,7 @@ METHODS = {
     "grad": "api.calling:backward",
     "check": "api.scoring:check_answer",
     "entries": "solve.solver:entries",
+    "cell": "api.pages:cell",
     "to_dict": "render.document:document",
     "to_latex": "api.pages:latex",
     "plot": "api.plots:plotted",
@@ -21,6 +22,7 @@ METHODS = {
     "markdown": "api.pages:markdown",
     "latex": "api.pages:equations",
     "marked": "homework.reports.marked_sheets:plain",
+    "marked_html": "homework.reports.marked_sheets:html",
 }
 """A method of a record → where the function behind it is: only that of the one that is called is loaded."""
 

@@ -18,7 +18,7 @@ from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import from_frameworks, read_all, renamed
 from attncalc.inputs.models import from_model
-from attncalc.inputs.python_values import to_given
+from attncalc.inputs.python_values import in_floats, is_fraction, to_given
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import EXACT, Trace
 from attncalc.solve.problem import Backward, Problem, problem_of
@@ -94,10 +94,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     """A call from Python: operands by position or by name, options by name, and how they are carried out."""
     positional = [operand.name for operand in calculation.operands if operand.positional]
     if len(operands) > len(positional):
-        raise OptionError(
-            f"{calculation.name} takes {amount(len(positional), 'operand')} by position ({', '.join(positional)}), "
-            f"but {len(operands)} were given"
-        )
+        raise _too_many(calculation, positional, len(operands))
     by_name = dict(zip(positional, operands, strict=False))
     twice = [name for name in named if name in by_name]
     if twice:
@@ -120,11 +117,27 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     inputs = {}
     for operand in calculation.operands_in(arrays):
         if arrays.get(operand.name) is not None:
-            inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
+            read = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
+            inputs[operand.name] = in_floats(read) if settings.get("exact") is False else read
+    if "exact" not in settings and any(map(is_fraction, inputs.values())):
+        notes = (*notes, "fractions among the operands: all is exact; exact=False works in floats")
     must_agree(settings.get("dtype", "float64"), settings.get("accumulate"), settings.get("round_to"))
     must_round_nothing("--exact" if settings.get("exact") else "", settings.get("dtype"), settings.get("round_to"))
     found = solve(Problem(calculation, inputs, options), **settings)
     return found._replace(notes=(*found.notes, *notes)) if notes else found
+
+
+def _too_many(calculation: Calculation, positional: Sequence[str], count: int) -> OptionError:
+    """The error for more operands by position than there are; sizes and other numbers are given by name."""
+    were = f"but {count} {'was' if count == 1 else 'were'} given"
+    if positional:
+        named = f" ({', '.join(positional)})"
+        return OptionError(f"{calculation.name} takes {amount(len(positional), 'operand')} by position{named}, {were}")
+    needed = [o.name for o in calculation.options if o.default is None and int in o.types and not o.many]
+    numbers = ", ".join(f"{name}={number}" for name, number in zip(needed, (3, 4, 5), strict=False))
+    called = f"attncalc.{calculation.name.replace('-', '_')}"
+    mend = f"{called}({numbers}) names them" if numbers else f"help({called}) lists what it takes"
+    return OptionError(f"{calculation.name} takes no operands by position, {were}", hint=mend)
 
 
 def _together(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from attncalc.common.errors import OptionError
 from attncalc.record.trace import Trace
 from attncalc.render import View, render, traces
 
@@ -14,6 +16,15 @@ if TYPE_CHECKING:  # each method loads its own writer
 def plain(trace: Trace) -> str:
     """The page without any drawing, as `print` shows it."""
     return str(render(trace, "plain"))
+
+
+def cell(trace: Trace, places: Sequence[str]) -> str:
+    """The arithmetic of entries, a line each."""
+    if not places:
+        raise OptionError("cell takes the places of entries", hint='t.cell("output[0,1]")')
+    from attncalc.render.entries import cells  # a door: few calls ask for entries
+
+    return "\n".join(line.text for _, line in cells(trace, View(cells=tuple(places))))
 
 
 def latex(trace: Trace, *, standalone: bool) -> str:

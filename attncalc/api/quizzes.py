@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
@@ -37,10 +37,12 @@ from attncalc.inputs.reading import Contents, Reading
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import NOTHING, Trace
 from attncalc.render import PAGES
+from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, told_apart
 from attncalc.solve.solver import solve
 
-MORE = "larger sizes have more: --size n=4"
+SAME = "without a roster a quiz is the same problem for all"
+"""What there is instead of a problem for each."""
 
 
 @dataclass(frozen=True)
@@ -197,11 +199,18 @@ def drawn(
     if students is None:
         found = found_for(name, seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
         return Handouts(found, asked(*asks, Key(found.problem).names))
-    many = for_class(name, len(students), seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
-    _refuse_few(len(many), students, name, MORE)
+
+    def of_sizes(sizes: Mapping[str, int]) -> list[Quiz]:
+        return for_class(name, len(students), seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
+
+    many = of_sizes(sizes)
+    if len(many) < len(students):
+        larger = next((size for size in _larger(many) if len(of_sizes({**sizes, **size})) >= len(students)), {})
+        mend = "".join(f"larger sizes have more: --size {axis}={size}" for axis, size in larger.items())
+        raise _too_few(len(many), students, name, mend)
     wants = asked(*asks, Key(many[0].problem).names)
     keys = shared_out(students, [one.problem for one in many], wants, level, wanted.inputs)
-    return Handouts(many[0], keys=keys)
+    return Handouts(_of_all(many), keys=keys)
 
 
 def of_document(
@@ -219,19 +228,27 @@ def of_document(
     wants = asked(asks[0] or ask, asks[1] or shown, names)
     asks = wants.words
     if students is not None:
-        return Handouts(keys=_like(held.problem, contents.source, students, seed, level or USUAL_LEVEL, asks, wants))
+        return _like(held.problem, contents.source, students, seed, level or USUAL_LEVEL, asks, wants)
     return Handouts(weighed(held.problem, asks), wants)
 
 
 def _like(
     problem: Problem, source: str, students: Sequence[str], seed: int, level: str, asks: Asks, wants: Asked
-) -> Keys:
+) -> Handouts:
     """A problem with the numbers of a document drawn anew for each student."""
     found = variants(problem, len(students), seed=seed, level=level, asks=asks)
-    if not found:
+    if not found and not any(given.value.dtype.kind == "f" for given in problem.inputs.values()):
         raise OptionError(f"{source} has no numbers that can be drawn anew", hint="quiz without --roster keeps them")
-    _refuse_few(len(found), students, source, "a document with more numbers has more")
-    return shared_out(students, [one.problem for one in found], wants, level, ())
+    if len(found) < len(students):
+        raise _too_few(len(found), students, source)
+    return Handouts(_of_all(found), keys=shared_out(students, [one.problem for one in found], wants, level, ()))
+
+
+def _of_all(found: Sequence[Quiz]) -> Quiz:
+    """The first of many, with the mistakes that do not show on some of them, or look like others there."""
+    hidden = dict.fromkeys(each for one in found for each in one.hidden)
+    alike = dict.fromkeys(pair for one in found for pair in one.alike)
+    return found[0]._replace(hidden=tuple(hidden), alike=tuple(alike))
 
 
 def of_bank(folder: str, students: Sequence[str], pick: int | None, seed: int, level: str | None) -> Handouts:
@@ -245,11 +262,18 @@ def of_bank(folder: str, students: Sequence[str], pick: int | None, seed: int, l
     return Handouts(keys=keys)
 
 
-def _refuse_few(found: int, students: Sequence[str], name: str, mend: str) -> None:
-    if found < len(students):
-        there = "is one problem" if found == 1 else f"are {found} problems"
-        fault = f"there {there} of {name} that differ and are equally hard, but {amount(len(students), 'student')}"
-        raise OptionError(fault, hint=mend)
+def _larger(found: Sequence[Quiz]) -> Iterator[dict[str, int]]:
+    """Sizes of a problem that are larger by one, each by itself."""
+    for axis, size in write(found[0].problem).bound.sizes.items() if found else ():
+        yield {axis: size + 1}
+
+
+def _too_few(found: int, students: Sequence[str], name: str, mend: str = "") -> OptionError:
+    if found > 1:
+        fault = f"only {found} problems of {name} that differ and are as hard are found"
+    else:
+        fault = f"{'only one' if found else 'no other'} problem of {name} that is as hard is found"
+    return OptionError(f"{fault}, for {amount(len(students), 'student')}", hint=mend or SAME)
 
 
 def _words(words: str | Sequence[str]) -> list[str]:

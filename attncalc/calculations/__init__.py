@@ -104,7 +104,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "manhattan": ("distances", "The distance between two points when every move is along an axis."),
     "chebyshev": ("distances", "The largest difference between two points along any axis."),
     "minkowski": ("distances", "The family of distances that includes Manhattan (p = 1) and Euclidean (p = 2)."),
-    "pairwise": ("similarity", "The similarity or distance between every row of x and every row of y."),
+    "pairwise": ("similarity", "The similarity or distance between every row of x and every row of y, or of x itself."),
     "project": ("vectors", "The shadow of a vector on another vector or on a subspace."),
     "mips": ("similarity", "Find the keys with the largest inner product with a query."),
     "analogy": ("similarity", "Solve an analogy: the vectors of a vocabulary that are nearest to a − b + c."),

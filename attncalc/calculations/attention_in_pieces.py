@@ -35,7 +35,7 @@ from attncalc.calculations.attention_options import (
 )
 from attncalc.common.errors import ShapeError, both
 from attncalc.declare.calculation import calculation, same, shuffled
-from attncalc.declare.operands import AT_LEAST_1, operand
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, operand
 from attncalc.language.axes import describe, find
 from attncalc.language.graph import NOT_SHIFTED, Node, aside, constant, group, in_letters, note, output, step
 from attncalc.language.ops import (
@@ -96,7 +96,9 @@ def kv_cache(
     W_K: ToKeys = None,
     W_V: ToValues = None,
     scale: Scale = "default",
-    bytes: Annotated[int, "how many bytes a cached number takes: 2 in float16, 4 in float32"] = 2,
+    bytes: Annotated[
+        float, "how many bytes a cached number takes: 2 in float16, 4 in float32, 0.5 in int4", ABOVE_0
+    ] = 2,
 ) -> tuple[Node, Node]:
     """Causal attention one token at a time, keeping the keys and values of past tokens.
 

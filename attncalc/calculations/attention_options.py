@@ -15,6 +15,7 @@ from attncalc.language import ops  # a family of theirs is loaded when it is ask
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, as_node, constant, constants, note, step
 from attncalc.language.ops import absolute, concat, index, keep_where, log_sum_exp, outer, softmax, sqrt, tanh
+from attncalc.language.primitive import formula
 from attncalc.record.trace import Step, Trace
 
 # From scores to weights: scale, cap, bias, mask and softmax, the same for every attention.
@@ -110,11 +111,12 @@ def shared_out(
     if rules.mask_before_scale:
         scores = _masked(scores, M, rules)
     if rules.scale != "none":
-        default = rules.scale == "default"
+        default, size = rules.scale == "default", formula(width)
+        root = f"√({size})" if " " in size else f"√{size}"
         why = (
-            "keep the variance of the scores near 1, whatever d_k is"
+            f"keep the variance of the scores near 1, whatever {size} is"
             if default
-            else "the number that was given takes the place of 1/√d_k"
+            else f"the number that was given takes the place of 1/{root}"
         )
         scores = step("scaled", scaled(width, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:

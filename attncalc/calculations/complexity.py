@@ -92,7 +92,10 @@ REASONS = {
     ),
     "kv_cache_bytes": (
         "the keys and values of all tokens, kept so that each is computed only once",
-        "Each token adds 2·d_k numbers for every key head and layer, however long the text already is.",
+        (
+            "Each token adds 2·d_k numbers for every key head and layer, however long the text already is. Where "
+            "queries look back w tokens alone, no more need be kept: --n w tells how many bytes those are."
+        ),
     ),
     "backward_flops": (
         "each product of the forward pass has two gradients, each of them a product as large",
@@ -194,7 +197,7 @@ def complexity(
     vocab: Annotated[
         int | None, "the size of the vocabulary; without it the embedding is not counted", AT_LEAST_1
     ] = None,
-    bytes: Annotated[int, "how many bytes a number takes: 2 in float16, 4 in float32", AT_LEAST_1] = 2,
+    bytes: Annotated[float, "how many bytes a number takes: 2 in float16, 4 in float32, 0.5 in int4", ABOVE_0] = 2,
     flops_per_second: Annotated[float, "what the processor can do (default: an A100 in bfloat16)", ABOVE_0] = 312e12,
     bandwidth: Annotated[
         float, "bytes per second that its memory delivers (default: an A100 with 80 GB)", ABOVE_0
@@ -240,8 +243,14 @@ def complexity(
     label("part", parts)
     biases = "biases are left out" if layout.biases == ("none",) else "biases are counted"
     note(f"a multiplication and an addition count as one each; {biases}; masked scores are computed too")
+    if layout.rope or latent.width is not None:
+        note("pair counts the pairs of entries of a query or a key that RoPE turns together")
     if model is not None:
-        note(f"{model}: {PUBLISHED[model].source}")
+        known = PUBLISHED[model]
+        note(f"{model}: {known.source}")
+        if known.window is not None and n > known.window:
+            seen = f"a query of {model} looks back {known.window} tokens in {known.windowed}"
+            note(f"{seen}: a cache need keep no more of them there; kv_cache_bytes is of all {n}")
 
     def of_parts(found: Callable[[Counted, str], Iterable[Count]]) -> Node:
         """One number for each part, those of a piece as often as the model has it."""
@@ -250,7 +259,7 @@ def complexity(
         )
 
     def bytes_of(found: Callable[[Counted], Iterable[Count]]) -> Node:
-        return named_size("bytes", bytes) * _sum(piece.all_of(cost.total(found(piece))) for piece in pieces)
+        return constant(bytes, "bytes", "bytes") * _sum(piece.all_of(cost.total(found(piece))) for piece in pieces)
 
     _said("comparisons", _sum([_formula(Count([(1, (*whole.tokens, whole.tokens[-1]))]))]), aside)
     operations = _said("flops", of_parts(lambda piece, part: (c.flops for c in _of(PARTS[part][0], piece.steps))))
@@ -266,7 +275,7 @@ def complexity(
     why = "for one forward pass" if back is None else "for one forward and one backward pass"
     all_flops = output("total_flops", forward if back is None else forward + back, why)
     all_weights = output("total_parameters", total(learned), biases)
-    intensity = _said("arithmetic_intensity", all_flops / (named_size("bytes", bytes) * all_weights + held))
+    intensity = _said("arithmetic_intensity", all_flops / (constant(bytes, "bytes", "bytes") * all_weights + held))
     speeds = constant(flops_per_second, "flops_per_second"), constant(bandwidth, "bandwidth")
     ridge = output(
         "ridge",

@@ -11,13 +11,14 @@ import numpy as np
 from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name, scenery
 from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, OptimizerKind, Parameters, tell_idle, updated
 from attncalc.common.errors import DomainError
+from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise, operand
 from attncalc.declare.sweeps import Sweep, every_turn, turns
-from attncalc.evaluate.loops import End, Loop, Values
+from attncalc.evaluate.loops import End, Loop, Program, Values
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Expression, Node, as_node, given, letter, rewrite, step
+from attncalc.language.graph import Expression, Node, as_node, given, letter, note, rewrite, step
 from attncalc.language.ops import take
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
@@ -25,7 +26,12 @@ from attncalc.record.trace import Trace
 SETTLED = 1e-12
 """A descent has settled when an update is so small beside the way from the start."""
 PARTS = 8
-"""The path dθ/dt = −∇f is followed in so many parts of an iteration."""
+"""The path dθ/dt = −∇f is followed in so many parts of an iteration, or in more where it bends sharply:"""
+MOST_PARTS = 1024
+NEAR = 1e-6
+"""twice as many lead to places that are no farther off, beside the size of the path."""
+LONGEST_LOOKED_AT = 1000
+"""So many iterations are looked at for that."""
 TIME, NUMBER = "time ", "number of the step"  # names of inputs that no variable of a formula can have
 
 
@@ -99,7 +105,7 @@ def descend(
     variables = {name: letter(name, value) for name, value in at.items()}
     height = f.at(variables)
     downs = slopes(height, as_node(1), [*variables.values()])
-    point = step("point", _vector(at, variables.values()), "the point of this iteration; iteration 0 is the start")
+    point = step("point", _vector(at, variables.values()), "where the descent stands; iteration 0 is the start")
     value = step("value", height, "the value of f here; it should fall from one iteration to the next")
     why = "the slope here, not the value: it points uphill, and is computed anew at every point"
     gradient = step("gradient", _vector(at, downs), why)
@@ -111,7 +117,7 @@ def descend(
     begin: dict[str, Any] = {f"last {name}": np.zeros([axis.size for axis in point.axes]) for name in names}
     beside: tuple[Node, ...] = ()
     if flow:
-        beside, begin, carry = _with_flow(f, at, lr, begin, carry)
+        beside, begin, carry = _with_flow(f, at, lr, steps, begin, carry)
     shown = (point, value, gradient, update, *beside)
     return Loop(
         turn="iteration",
@@ -163,13 +169,15 @@ def _size(value: Any) -> float:
 
 
 def _with_flow(
-    f: Expression, at: Mapping[str, float], lr: float, begin: dict[str, Any], carry: dict[str, Node]
+    f: Expression, at: Mapping[str, float], lr: float, steps: int, begin: dict[str, Any], carry: dict[str, Node]
 ) -> tuple[tuple[Node, ...], dict[str, Any], dict[str, Node]]:
     """The path of dθ/dt = −∇f beside the descent: its step, and what it begins with and carries on."""
     here = {name: given(TIME + name, (), f"{name}(t)") for name in at}
     why = "the solution of dθ/dt = −∇f at the time t = lr·iteration, where ever shorter steps lead; by Runge and Kutta"
     path = step("flow", _vector(at, here.values()), why)
-    there = _flowed(f, here, lr / PARTS)
+    note("flow is where ever shorter steps lead in the same time, t = lr·iteration")
+    parts = _parts(f, at, lr, steps)
+    there = _flowed(f, here, lr, parts, parts)
     return (
         (path,),
         begin | {TIME + name: value for name, value in at.items()},
@@ -177,8 +185,41 @@ def _with_flow(
     )
 
 
-def _flowed(f: Expression, here: Mapping[str, Node], time: float) -> dict[str, Node]:
-    """Where the path is after PARTS times `time`, by the classical method of Runge and Kutta."""
+def _parts(f: Expression, at: Mapping[str, float], lr: float, steps: int) -> int:
+    """In how many parts of an iteration the path is to be followed: half the first number that changes nothing."""
+    parts, found = PARTS, _path(f, at, lr, steps, PARTS)
+    while parts < MOST_PARTS:
+        finer = _path(f, at, lr, steps, 2 * parts)
+        if np.isfinite(finer).all() and np.allclose(found, finer, rtol=0, atol=NEAR * np.abs(finer).max(initial=0)):
+            return parts
+        parts, found = 2 * parts, finer
+    fault = f"the path dθ/dt = −∇f can't be followed, even in {MOST_PARTS:,} parts of an iteration"
+    why = "it bends too sharply" if np.isfinite(found).all() else "it leaves all bounds, or bends too sharply"
+    raise DomainError(f"{fault}: {why}", hint="a smaller --lr, fewer --steps, or no --flow")
+
+
+def _path(f: Expression, at: Mapping[str, float], lr: float, steps: int, parts: int) -> Array:
+    """Where the path is at each iteration, [iterations, variables], until it has settled or left all bounds."""
+    there = _flowed(f, {name: given(name, (), name) for name in at}, lr, parts, 1)
+    state: dict[str, Any] = {name: np.float64(value) for name, value in at.items()}
+    program = Program(there.values(), state, at)
+    found = np.empty((min(steps, LONGEST_LOOKED_AT), len(at)))
+    with np.errstate(all="ignore"):
+        for row in range(len(found)):
+            for _ in range(parts):
+                values = program.run(state)
+                state = {name: values.number(node) for name, node in there.items()}
+            found[row] = [*state.values()]
+            moved = np.abs(found[row] - found[row - 1]) if row else np.inf
+            if not np.all(moved > SETTLED * np.abs(found[row])):  # nor where it is infinite
+                found[row:] = found[row]
+                break
+    return found
+
+
+def _flowed(f: Expression, here: Mapping[str, Node], lr: float, parts: int, many: int) -> dict[str, Node]:
+    """Where the path is after so many parts of an iteration, by the classical method of Runge and Kutta."""
+    time = lr / parts
     slope = slopes(f.node, as_node(1), [*f.variables.values()])
 
     def downhill(point: Mapping[str, Node]) -> dict[str, Node]:
@@ -189,7 +230,7 @@ def _flowed(f: Expression, here: Mapping[str, Node], time: float) -> dict[str, N
         return {name: node + by * way[name] if name in way else node for name, node in point.items()}
 
     point = dict(here)
-    for part in range(PARTS):
+    for part in range(many):
         first = downhill(point)
         second = downhill(moved(point, first, time / 2))
         third = downhill(moved(point, second, time / 2))

@@ -23,7 +23,7 @@ from attncalc.calculations.positions import score_factor
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import AT_LEAST_1, Exercise, Weights, operand
+from attncalc.declare.operands import ABOVE_0, Exercise, Weights, operand
 from attncalc.language.graph import Node, aside, constant, group, output, step
 from attncalc.language.ops import absolute, affine, merge, over_all, peak, rename, split
 
@@ -99,7 +99,9 @@ def latent_attention(
     scale: Scale = "default",
     eps: Epsilon = EPS,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
-    bytes: Annotated[int, "how many bytes a cached number takes: 2 in float16, 4 in float32", AT_LEAST_1] = 2,
+    bytes: Annotated[
+        float, "how many bytes a cached number takes: 2 in float16, 4 in float32, 0.5 in int4", ABOVE_0
+    ] = 2,
 ) -> tuple[Node, Node, Node]:
     """Attention whose keys and values come from one narrow vector for each token, the only one that is cached.
 

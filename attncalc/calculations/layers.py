@@ -133,7 +133,10 @@ def lora(
     merged = step("merged", W + scale * (A @ B), "for use the change goes into the weights, and costs nothing more")
     again = step("merged_output", X @ merged, "one product in place of three, and the same numbers")
     trained, all_of_them = r * (d_in + d_out), d_in * d_out
-    note(f"A and B have {trained:,} parameters, W has {all_of_them:,}: r·(d_in + d_out) in place of d_in·d_out")
+    note(
+        f"A and B have {trained:,} parameters, r·(d_in + d_out), which are trained; W has {all_of_them:,}, d_in·d_out, "
+        f"which are frozen, so that nothing is done with their gradient"
+    )
     return result, merged, again
 
 

@@ -99,7 +99,7 @@ _OVER_SAMPLES = (
 
 def _squared(errors: Node, loss: str) -> Node:
     """The mean over the samples of the squared length of each error, or half of it."""
-    whole = mean(total(errors**2, "o"), "N")
+    whole = mean(total(errors**2), "N")
     return whole / 2 if loss == "half-mse" else whole
 
 
@@ -154,7 +154,7 @@ def _check_targets(values: Mapping[str, Any]) -> None:
     if values["y"].ndim == values["x"].ndim:
         must_sum_to_one("y", values["y"])
     else:
-        must_be_places("y", values["y"], values[f"w{last}"].shape[-1], "o")
+        must_be_places("y", values["y"], values[f"w{last}"].shape[-1], f"h{last}")
 
 
 @calculation(
@@ -224,7 +224,6 @@ def mlp(
             bent = activated(made[-1], activation)
             flowing = step(f"a{k - 1}", bent, ACTIVATIONS[activation].why, symbol=f"A_{k - 1}")
         line = affine(flowing, W, b)
-        line = rename(line, f"h{k}", "o") if k == len(layers) else line
         why = (
             "each unit's weighted sum of its inputs"
             if k < len(layers)
@@ -248,8 +247,9 @@ def _layers(weights: Sequence[Node | None], biases: Sequence[Node | None]) -> li
 
 
 def _measured(out: Node, Y: Node, loss: str) -> Node:
-    """The loss of what comes out."""
+    """The loss of what comes out, along whose axis the target lies too."""
     classes = out.axes[-1]
+    Y = rename(Y, Y.names[-1], classes.name) if len(Y.axes) == len(out.axes) else Y
     if loss == "cross-entropy":
         logs = log_probabilities(out)
         by_class = len(Y.axes) < len(out.axes)

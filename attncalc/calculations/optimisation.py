@@ -90,7 +90,8 @@ def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
         "first_moment", _faded(constant(p.beta1, "beta_1", "beta1"), memory["first_moment"], gradient), why
     )
     squares = _second_moment(gradient, p, memory)
-    why = "the moments start at 0, so the early ones are too small by exactly this factor; it grows to 1 with t"
+    why = "the moments start at 0, so the early ones are too small by exactly this factor"
+    why += "; its power counts the steps, and it grows to 1"
     m = step("first_corrected", mean / (1 - constant(p.beta1, "beta_1", "beta1") ** t), why, symbol="m_hat")
     v = step("second_corrected", squares / (1 - constant(p.beta2, "beta_2", "beta2") ** t), why, symbol="v_hat")
     return m / (sqrt(v) + constant(p.eps, "ε", "eps")), {"first_moment": mean, "second_moment": squares}
@@ -223,8 +224,8 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 
 
 @calculation(
-    gradients="t n | kind=muon: t r c",
-    start="n | kind=muon: r c",
+    gradients="t n | kind=muon: t r k",
+    start="n | kind=muon: r k",
     laws={
         "adam's first step is lr long in every coordinate (ε = 0)": lambda f, gradients, start, c: same(
             f(gradients[:1], start, lr=c, eps=0), start - c * np.sign(gradients[0])
@@ -270,8 +271,8 @@ def optimizer(
     θ ← θ − lr·m̂/(√v̂ + ε): ε stands outside the root, after the correction. momentum: u ← μu + g, θ ← θ − lr·u;
     nesterov: θ ← θ − lr·(g + μu); rmsprop divides by √v + ε without a correction, with β₂ for its decay; adagrad by
     √Σg² + ε. lion: θ ← θ − lr·sign(β₁m + (1 − β₁)g), then m ← β₂m + (1 − β₂)g (its authors' β₂ is 0.99).
-    muon takes matrices, gradients [t, r, c] and a start [r, c]: m ← μm + (1 − μ)g, C = (1 − μ)g + μm, five
-    Newton–Schulz iterations X from C/(‖C‖ + ε), θ ← θ − lr·√max(1, r/c)·X (its author's μ is 0.95, his ε 1e-7, and his
+    muon takes matrices, gradients [t, r, k] and a start [r, k]: m ← μm + (1 − μ)g, C = (1 − μ)g + μm, five
+    Newton–Schulz iterations X from C/(‖C‖ + ε), θ ← θ − lr·√max(1, r/k)·X (its author's μ is 0.95, his ε 1e-7, and his
     X is rounded to bfloat16). Weight decay is L2, λθ added to g; in adamw, lion and muon −lr·λθ is applied apart from
     g. These are torch.optim's conventions (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay
     0.99, adamw λ = 0.01).

@@ -90,12 +90,10 @@ def t5_bias(
     relative = step(
         "relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative"
     )
-    numbers = step(
-        "buckets",
-        bucket(relative, buckets, max_distance, causal=causal),
-        "each near distance gets its own bucket, far ones share them by their logarithm",
-    )
-    note("T5 adds this bias to Q·Kᵀ itself, without dividing by √d_k (--scale none)")
+    why = "each near distance gets its own bucket, far ones share them by their logarithm"
+    why += "; all keys ahead share the first" if causal else "; keys ahead have the second half of the buckets"
+    numbers = step("buckets", bucket(relative, buckets, max_distance, causal=causal), why)
+    note("T5 adds this bias to Q·Kᵀ itself, without dividing by √d_k (attncalc attention --scale none)")
     if table is None:
         return (numbers,)
     return step(

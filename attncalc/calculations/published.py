@@ -34,6 +34,8 @@ class Published(NamedTuple):
 
     source: str
     options: Mapping[str, Any]
+    window: int | None = None  # so many tokens a query looks back,
+    windowed: str = "each layer"  # in these layers
 
 
 _OF_2017: dict[str, Any] = {"biases": ("feed-forward",), "vocab": 37000}
@@ -90,7 +92,7 @@ PUBLISHED: Mapping[Name, Published] = {
         "Grattafiori et al. 2024, The Llama 3 Herd of Models, table 3; meta-llama/Meta-Llama-3-8B",
         _MISTRAL | {"vocab": 128256},
     ),
-    "mistral-7b": Published("Jiang et al. 2023, Mistral 7B, table 1; mistralai/Mistral-7B-v0.1", _MISTRAL),
+    "mistral-7b": Published("Jiang et al. 2023, Mistral 7B, table 1; mistralai/Mistral-7B-v0.1", _MISTRAL, 4096),
     "mixtral-8x7b": Published(
         "Jiang et al. 2024, Mixtral of Experts, table 1; mistralai/Mixtral-8x7B-v0.1",
         _MISTRAL | {"experts": 8, "experts_top": 2},
@@ -114,6 +116,8 @@ PUBLISHED: Mapping[Name, Published] = {
     "gemma-2-2b": Published(
         "Gemma Team 2024, Gemma 2, table 1; google/gemma-2-2b",
         _GEMMA | {"d_model": 2304, "kv_heads": 4, "layers": 26, "d_ffn": 9216, "norm_at": "sandwich"},
+        4096,
+        "every other layer",
     ),
     "deepseek-v2-lite": Published(
         "DeepSeek-AI 2024, DeepSeek-V2, appendix B; deepseek-ai/DeepSeek-V2-Lite",

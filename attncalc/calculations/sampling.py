@@ -102,14 +102,14 @@ def sampling(
         shares = _left(
             "top_k",
             keep_where(rank < constant(top_k, "k", "top_k"), shares, 0),
-            "the tail is cut off at a fixed length",
+            "only the k likeliest stay: the tail is cut off at a fixed length",
         )
     if top_p is not None:
         ahead = step("ahead", summed_up(shares, own=False), "the share of all that are likelier")
         shares = _left(
             "top_p",
             keep_where(ahead < constant(top_p, "p", "top_p"), shares, 0),
-            "as many as it takes: few where one is sure",
+            "the likeliest stay, as many as it takes to reach p: few where one is sure",
         )
     if min_p is not None:
         least = step(

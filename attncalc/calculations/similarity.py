@@ -47,18 +47,29 @@ def pairwise(
     metric: Annotated[Metric, "cosine is 1 − similarity, as in SciPy"] = "cosine-similarity",
     p: Annotated[float, "the power of the minkowski metric", ABOVE_0] = 3,
 ) -> Node:
-    """The similarity or distance between every row of x and every row of y."""
+    """The similarity or distance between every row of x and every row of y, or of x itself."""
     other = rename(x, "n", "m") if y is None else y
-    why = f"row i, column j compares row i of x with row j of {'x' if y is None else 'y'}"
+    by = _MEASURES.get(metric, f"their {metric} distance")
+    why = f"row i, column j compares row i of x with row j of {'x' if y is None else 'y'} by {by}"
     if metric == "dot":
         return step("distances", x @ other.T, why)
     if metric in ("cosine-similarity", "cosine"):
-        similarity = unit_rows(x) @ unit_rows(other).T
+        units = step("unit_x", unit_rows(x), "its length no longer counts, only where it points")
+        others = rename(units, "n", "m") if y is None else step("unit_y", unit_rows(y), "y's rows, of length 1 too")
+        similarity = units @ others.T
         return step("distances", similarity if metric == "cosine-similarity" else 1 - similarity, why)
     leads = max(x.axes[:-2], other.axes[:-2], key=len)
     pairs = (*leads, x.axes[-2], *other.axes[-2:])
     difference = spread(x, pairs) - spread(other, pairs)
     return step("distances", _distance(difference, metric, p), why)
+
+
+_MEASURES = {
+    "cosine-similarity": "the cosine of their angle: the larger, the more alike",
+    "dot": "their dot product: the larger, the more alike",
+    "minkowski": "their minkowski distance: the larger p, the more the largest difference decides",
+}
+"""How the metrics compare that are no distance, or one of a family."""
 
 
 def unit_rows(x: Node) -> Node:

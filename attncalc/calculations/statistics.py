@@ -89,7 +89,7 @@ def expectation(
     )
     if sample:
         variance, counts = total(squares) / (n - 1), 1 / (n - 1)
-        why = "n − 1, since the deviations are from the sample's own mean, which lies closer to them than the true mean"
+        why = "n − 1, as the deviations are from the sample's own mean, which is closer to the values than the true one"
     elif p is not None:
         variance, counts = total(squares * p), p
         why = "the mean of the squares: each counts in proportion to its probability"

@@ -24,8 +24,8 @@ ENDED, END_OF_WORD = "·", "</w>"
 TOKENS, BEHIND, SYMBOLS = "V", "next", "symbol"
 """Axes: the tokens, the tokens again as what comes behind, and the tokens with the sign that stands behind a word."""
 WHY = {
-    "letters": "letters are the smallest tokens; where a word has ended stands an id that is none",
-    "counts": "a word that is read often says more about which tokens are worth having",
+    "letters": "letters are the smallest tokens; where a word has ended stands a dot, whose id is no token's",
+    "counts": "how often each word is seen: one that is read often says more about which tokens are worth having",
     "pairs": "a row for what stands in front, a column for what comes behind it; no pair goes from word to word",
     "chosen": "what stands side by side most often becomes a token of its own",
     "words": "one token in place of two, wherever they meet",

@@ -12,17 +12,19 @@ from typer.models import OptionInfo
 
 from attncalc.calculations import DERIVATIVES, TABLE, beside, load
 from attncalc.cli import output
-from attncalc.common.errors import AttncalcError, OptionError, amount, both, flag, near, quoted, visible
+from attncalc.common.errors import OF_LABELS, AttncalcError, OptionError, amount, both, flag, near, quoted, visible
 from attncalc.common.system import NamedTuple, docstring, is_file
 
 # Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
 
 
 NAMELESS = frozenset("*^/+()[],; ")  # what no option's name holds, and formulas and lists of numbers do
-INSTEAD = {  # what other programs call what -f and -o do, and how it is said here
+INSTEAD = {  # what others call what is said otherwise here
     "html": "-f html makes a page of it",
     "json": "-f json makes a document of it",
     "csv": "-f csv makes a table of it",
+    "tokens": OF_LABELS,
+    "names": OF_LABELS,
     "save": "-o FILE writes it to a file, in the format of its suffix",
 }
 DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into

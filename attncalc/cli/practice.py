@@ -19,7 +19,7 @@ from attncalc.cli.printing import DECIMALS
 from attncalc.cli.quizzes import Drawing, are_a_document, own_but, refuse_drawing, sizes_of, wanted_by
 from attncalc.cli.reference import named
 from attncalc.cli.settings import Colour, hinting, names, one_of, option, switch, whole_to
-from attncalc.common.errors import InputError, OptionError, reason
+from attncalc.common.errors import InputError, OptionError, reason, visible
 from attncalc.common.numerals import QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
@@ -62,7 +62,10 @@ class Earning(NamedTuple):
     """What answers earn."""
 
     policy: Annotated[
-        str | None, option("Marks", "--policy", "FILE", "what answers earn (policy.toml), with attempts and hint_cost")
+        str | None,
+        option(
+            "Marks", "--policy", "FILE", "what answers earn, in a file such as policy.toml, with attempts and hint_cost"
+        ),
     ] = None
     attempts: Annotated[
         int | None,
@@ -248,7 +251,7 @@ def _session(
         return posed(next(showing, first).problem)
 
     head["seed"] = chosen
-    session = _heard(draw, kept, head, how)
+    session = _heard(draw, kept, head, {**how, "called": visible(words[0], 80) if held else ""})
     if path is not None:
         _append(path, head)
     return session

@@ -16,7 +16,10 @@ class Printed(NamedTuple):
     texts: Annotated[
         str | None,
         option(
-            "Print", "--texts", "FILE.md", "texts of one's own, below the headings Title, Instructions, Header, Footer"
+            "Print",
+            "--texts",
+            "FILE.md",
+            "plain texts of one's own, below the headings # Title, # Instructions, # Header, # Footer",
         ),
     ] = None
     index_base: Annotated[

@@ -234,7 +234,7 @@ def quiz(
     if drawing.seed is None and students is None and not whole:
         out.say("note", f"--seed {seed} makes this problem again")
     if made.found is not None:
-        _tell(made.found, sizes)
+        _tell(made.found, sizes, many=students is not None)
 
 
 def _hand_out(
@@ -285,7 +285,10 @@ def _of_document(
     refuse_drawing(word, drawing, *(("seed", "level") if students is not None else ()))
     contents = document_file(word, read)
     if is_keys(contents) and (surplus := [flag(name) for name in ("ask", "show_steps", "roster") if name in said]):
-        raise OptionError(f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them")
+        mend = "a class is made anew from its document or calculation, with --roster and --ask"
+        raise OptionError(
+            f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them", hint=mend
+        )
     with bar():
         made = of_document(contents, read, asking.words, seed, drawing.level, students)
     for note in read.notes:
@@ -320,14 +323,14 @@ def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
     return Wanted(gathered.options, gathered.inputs, names(drawing.given), backward)
 
 
-def _tell(found: Quiz, sizes: Mapping[str, int]) -> None:
-    """Tell which mistakes a problem does not show, or takes for others."""
+def _tell(found: Quiz, sizes: Mapping[str, int], *, many: bool) -> None:
+    """Tell which mistakes a problem, or some of many, does not show, or takes for others."""
     others = "; other sizes may do more" if sizes else ""
     if found.hidden:
-        out.say("note", f"on this problem {both(found.hidden)} cannot be seen{others}")
+        out.say("note", f"on {'some problems' if many else 'this problem'} {both(found.hidden)} cannot be seen{others}")
     if found.alike:
         pairs = listed((f"{a} from {b}" for a, b in found.alike), MOST_PAIRS)
-        out.say("note", f"this problem does not tell {pairs}{others}")
+        out.say("note", f"{'some problems do' if many else 'this problem does'} not tell {pairs}{others}")
 
 
 def _make_key(file: str, output: str | None, calculation: Sequence[str], surplus: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -200,8 +201,8 @@ def _rank(name: str, words: Sequence[str]) -> int:
 def _a_file(word: str, mend: str) -> OptionError | None:
     """The fault where a file was named in place of a calculation, or what would be one."""
     if not is_file(word):
-        there = near_files(word) if word.endswith(".json") else ""
-        return OptionError(f"there is no file {quoted(word)}", hint=there) if there else None
+        is_path = bool(Path(word).suffix) or Path(word).name != word
+        return OptionError(f"there is no file {quoted(word)}", hint=near_files(word)) if is_path else None
     return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend.format(visible(word, 80)))
 
 

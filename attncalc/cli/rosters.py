@@ -18,8 +18,6 @@ from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES
 
-MORE = "larger sizes have more: --size n=4"
-
 
 class Classroom(NamedTuple):
     """For whom problems are made."""

@@ -264,7 +264,8 @@ class Marking(NamedTuple):
     reveal: Annotated[bool, switch("Checking", "--reveal", "also show the right values")] = False
     hints: Annotated[str | None, hinting("Checking", f"{QUESTION}; of arrays in files {RULE}")] = None
     policy: Annotated[
-        str | None, option("Checking", "--policy", "FILE", "what answers earn (policy.toml); options overrule it")
+        str | None,
+        option("Checking", "--policy", "FILE", "what answers earn, in a file such as policy.toml; options overrule it"),
     ] = None
     marks: Annotated[
         str | None, option("Checking", "--marks", "1+1|0+1", "of a step, for its method and for its numbers (1+1)")
@@ -431,6 +432,10 @@ def _must_have_room(shown: Shown, where: Target) -> None:
     """Refuse the arithmetic of entries where there is room for numbers alone, and several steps where for one array."""
     if where.format == "npy" and names(shown.show) and not shown.quiet and shown.get is None:
         raise OptionError("--show picks steps, but npy holds one array", hint="--get NAME is that of one step")
+    drawn = shown.plot or where.format in PICTURES
+    if (picked := names(shown.show)) and shown.quiet and shown.get is None and not shown.cell and not drawn:
+        mend = f"--get {picked[0]} -q prints one step, and --show without -q shows these"
+        raise OptionError("--show picks steps of the page, and -q prints the result alone", hint=mend)
     if shown.cell and where.format in NUMBERS:
         mend = f"{either([form for form in FORMATS if form not in NUMBERS])} shows it"
         raise OptionError(f"--cell shows the arithmetic of an entry, but {where.format} holds numbers alone", hint=mend)

@@ -19,6 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Self
 
+OF_LABELS = 'rows have their labels in a file: {"q": [[1, 2]], "labels": ["cat"]}'
+"""What nobody finds who gives a list of words beside arrays."""
+
 
 class AttncalcError(ValueError):
     """A fault that the caller can mend: `str(error)` is one line, `error.hint` the likely mend."""
@@ -27,6 +30,17 @@ class AttncalcError(ValueError):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    @property
+    def hint(self) -> str:
+        """The likely mend, "" where there is none; a traceback has it below the message."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        self._hint = hint
+        others = [note for note in getattr(self, "__notes__", ()) if not note.startswith("hint: ")]
+        self.__notes__ = [f"hint: {hint}", *others] if hint else others
 
     def within(self, place: str) -> Self:
         """The same error with the place in front: `q.json: row 2 has 3 entries`."""

@@ -189,6 +189,7 @@ _MENDS = (
     ("", GAPS_HINT),
     (r"[−–—‐‑‒].*", "the minus sign is another character: write an ASCII -"),
     (r".*[√π∞].*", "write sqrt(2), pi, -inf"),
+    (r".*[¼-¾⅐-⅞⁄∕].*", "write a fraction with an ASCII slash: 1/2, 3/2 for 1½"),
     (r"[$€£¥].*|.*[$€£¥]", "leave out the currency sign"),
     (r"[^\x00-\x7f]+", "digits are written 0 to 9"),
     (r"[+-]?\d*,\d+", "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"),

@@ -237,6 +237,11 @@ class Calculation:
         words = (table.get(options.get(name, ""), NOTHING) for name, table in self.presets.items())
         return {name: value for meant in words for name, value in meant.items()}
 
+    def unusual(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the options that are not as they would be by themselves."""
+        usual = self.defaults | self.meant_by(options)
+        return {name: value for name, value in options.items() if value != usual.get(name)}
+
     @property
     def defaults(self) -> dict[str, Any]:
         """Every option with its default."""

@@ -162,12 +162,13 @@ def _paired(a: Mapping[str, Dumped], b: Mapping[str, Dumped], names: Mapping[str
                 )
         pairs[theirs] = mine
     left = {name for name in a if name not in pairs.values()}
-    for same in (lambda name: name, _path):
+    alike = (_path, _path), (_returned(a, b), _path), (_path, _returned(b, a))
+    for in_a, in_b in ((str, str), *alike):
         known: dict[str, list[str]] = {}
         for name in left:
-            known.setdefault(same(name), []).append(name)
+            known.setdefault(in_a(name), []).append(name)
         for name in b:
-            others = known.get(same(name), [])
+            others = known.get(in_b(name), [])
             if name not in pairs and len(others) == 1 and others[0] in left:
                 pairs[name] = others[0]
                 left.remove(others[0])
@@ -179,6 +180,35 @@ def _paired(a: Mapping[str, Dumped], b: Mapping[str, Dumped], names: Mapping[str
 def _path(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
     return re.sub(r"^(?:(?:module|_orig_mod|model|transformer)\.)+", "", re.sub(r"[/\\]", ".", name))
+
+
+_LAYER = re.compile(r"\D*\b(?:layers?|h|blocks?)\.(\d+)")
+_LAST = re.compile(r"(?:(?:gpt_neox|decoder)\.)?(?:norm|ln_f|final_layer_?norm)")
+_STATE = re.compile(r"hidden_states?[./_](\d+)")
+"""Modules that give hidden states, the last one behind a norm; and what these are called as they are returned."""
+
+
+def _returned(dump: Mapping[str, Any], other: Mapping[str, Any]) -> Callable[[str], str]:
+    """What a model of Hugging Face's libraries returns in the other dump of what its modules give in this one.
+
+    The last state is behind the last norm of a decoder, and not what its last layer gives. Which layer is the last one
+    is known where both dumps have all of them. Mamba, whose layers are mixers, counts its states otherwise.
+    """
+    paths = {name: _path(name) for name in dump}
+    layers = [int(found[1]) for path in paths.values() if (found := _LAYER.match(path))]
+    states = [int(found[1]) for name in other if (found := _STATE.fullmatch(name))]
+    last = max(states, default=0)
+    has_all = last == max(layers, default=-2) + 1
+    if any("backbone" in name or ".mixer" in name for name in dump):
+        return _path
+    named = {}
+    for path in paths.values():
+        layer = _LAYER.fullmatch(path)
+        number = int(layer[1]) + 1 if layer else last if _LAST.fullmatch(path) else 0
+        ends = has_all and (not layer or "encoder.layer." in path)  # those of BERT and ViT, behind which is no norm
+        if 0 < number < last or (number == last and ends):
+            named[path] = f"hidden_states.{number}"
+    return lambda name: named.get(path := _path(name), path)
 
 
 _WITHIN = (  # what comes first in a layer, where a dump's order does not tell
@@ -348,10 +378,19 @@ def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | N
     if x.shape == y.shape and x.size >= FEW and np.isfinite(x).all() and np.isfinite(y).all():
         factor, term = float(np.vdot(x, y) / np.vdot(y, y)), float((x - y).mean())
         if factor and fits(x / factor, y):
-            return f"it is {factor:.4g} times the second" if factor != -1 else "its signs are the other way round"
+            return "its signs are the other way round" if factor == -1 else f"it is {_times(factor)} the second"
         if fits(x - term, y):
             return f"it is the second {'plus' if term > 0 else 'less'} {abs(term):.4g}"
     return ""
+
+
+def _times(factor: float) -> str:
+    """A factor in four digits; of one that is nearly 1, or −1, by how much it is another."""
+    told = f"{factor:.4g}"
+    if abs(float(told)) != 1:
+        return f"{told} times"
+    beyond = abs(factor) - 1
+    return f"{'−' * (factor < 0)}(1 {'+' if beyond > 0 else '−'} {abs(beyond):.2g}) times"
 
 
 FEW = 4

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.common.errors import InputError, OptionError, amount, are, both, flag, near, quoted, visible
+from attncalc.common.errors import OF_LABELS, InputError, OptionError, amount, are, both, flag, near, quoted, visible
+from attncalc.common.numerals import is_number
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
@@ -403,9 +404,13 @@ def _tell_passed_over(
     free = [name for name in known if name not in contents.members]
     unread = [key for key in keys if word_in(contents, key) is None or near(key, free)]
     if unread:
-        mend = near(unread[0], free)
+        mend = near(unread[0], free) or (OF_LABELS if _are_words(contents.members.get(unread[0])) else "")
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
         reading.tell(f"{contents.source}: {names} {are(unread)} passed over: {why}{'; ' + mend if mend else ''}")
+
+
+def _are_words(held: Any) -> bool:
+    return isinstance(held, list) and bool(held) and all(type(word) is str and not is_number(word) for word in held)
 
 
 def _option_names(call: Call) -> set[str]:
@@ -418,10 +423,9 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     given = f"{amount(many, 'word was', 'words were')} given"
     by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
     if not places and by_name:
-        return InputError(
-            f"{both(by_name)} {are(by_name)} given by name, but {given} by position",
-            hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
-        )
+        once = f"{name} takes each operand once: leave out --{by_name[0]} or the word"
+        mend = OF_LABELS if _are_words(re.split(r"[,;\s]+", positional[0])) and "," in positional[0] else once
+        return InputError(f"{both(by_name)} {are(by_name)} given by name, but {given} by position", hint=mend)
     if not places and (said := call.calculation.taking(positional)):
         return InputError(f"{name} takes no operands by position, but {given}", hint=f"did you mean {said}?")
     if not places:
@@ -462,7 +466,11 @@ def read_all(
     options: Mapping[str, Any],
     reading: Reading,
 ) -> tuple[dict[str, Given], dict[str, Any]]:
-    """The operands of a call from words and files, and its options: given, of a model, or words in operands' places."""
+    """The operands of a call from words and files, and its options: given, of a model, or words in operands' places.
+
+    What is usual in a model counts as not given.
+    """
+    given = options
     model = next((o.name for o in calculation.operands if o.kind == "model" and o.name in files), None)
     if model is not None:
         from attncalc.inputs.models import from_file  # a door: few calculations have one
@@ -494,7 +502,7 @@ def read_all(
         name, axis, told = next(each for each in words_first if each[0] in stored)
         known = told(str(checkpoint[held or ""].value), inputs[name].value.shape[axis])
         inputs[name] = inputs[name]._replace(labels={axis: known} if known else {})
-    return checkpoint | inputs, {**options, **spoken}
+    return checkpoint | inputs, {**calculation.unusual(options), **given, **spoken}
 
 
 def document_inputs(contents: Contents, operands: Sequence[Operand]) -> dict[str, Found]:
@@ -559,7 +567,7 @@ def document_options(contents: Contents, calculation: Calculation) -> dict[str, 
                 f"{source}: {calculation.name} has no option {quoted(key)}",
                 hint=near(key, names) or f"it has {', '.join(names) or 'none'}",
             )
-    return found
+    return calculation.unusual(found) if "steps" in members else found  # a result is saved with all, given or not
 
 
 def as_option(key: str) -> str:

@@ -7,6 +7,7 @@ import io
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,16 @@ from attncalc.common.errors import InputError, amount, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS, is_misspelt, is_number, mend
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Kind, Operand
-from attncalc.inputs.given import Index, brackets, build, from_array, is_entry, read_expression, read_tokens
+from attncalc.inputs.given import (
+    DECIMAL_HINT,
+    Index,
+    brackets,
+    build,
+    from_array,
+    is_entry,
+    read_expression,
+    read_tokens,
+)
 from attncalc.inputs.reading import Contents, Reading, choose, labelled_row
 from attncalc.record.trace import Given
 
@@ -206,9 +216,25 @@ def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], boo
     if not rows:
         return [], False
     for row in rows:
-        check_length(row, rows[0], source)
+        try:
+            check_length(row, rows[0], source)
+        except InputError as fault:
+            fault.hint = fault.hint or _of_decimal_commas(text, source, reading)
+            raise
     commas = reading.decimal == "," or _decimal_commas(rows, delimiter, explicit=bool(reading.delimiter), source=source)
     return ([with_points(row, source) for row in rows] if commas else rows), commas
+
+
+def _of_decimal_commas(text: str, source: str, reading: Reading) -> str:
+    """The hint that uneven rows are even where commas are decimal marks, "" where they are not."""
+    if reading.decimal == "," or reading.delimiter or not re.search(r"\d,\d", text, re.ASCII):
+        return ""
+    other = copy(reading)
+    other.decimal = ","
+    rows, _ = parted(text, source, other)
+    even = len({len(row.cells) for row in rows}) == 1 < len(rows[0].cells)
+    numbers = (is_number(_with_point(cell)) for row in rows[1:] or rows for cell in row.cells[1:] or row.cells)
+    return DECIMAL_HINT if even and all(numbers) else ""
 
 
 def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
@@ -355,6 +381,8 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
     column = [row.cells[0] for row in rows]
     words = [cell for cell in column if not cell.startswith("=")]  # a column of =A1 alone was meant as numbers
     label = is_text(words if any(words[1:]) else column, kind) if reading.labels is None else reading.labels
+    if reading.header is None and reading.labels is not False and _is_numbered(rows):
+        return True, True
     first = rows[0].cells[label:]
     header = is_text(first, kind) if reading.header is None else reading.header
     if not header and reading.header is None:
@@ -369,8 +397,19 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
             raise InputError(f"{source}:{rows[0].line}:{i}: there is no label in the header row", hint=mends)
     for row in rows[header:]:
         if label and not row.cells[0]:
-            raise InputError(f"{source}:{row.line}:1: there is no row label", hint="--no-labels takes it as numbers")
+            hint = "--header takes the first row as column labels" if row is rows[0] else "write one"
+            raise InputError(f"{source}:{row.line}:1: there is no row label", hint=hint)
+    if not header and not label and not column[0] and all(map(bool, (*first[1:], *column[1:]))):
+        hint = "if the first row and column are labels: --header --labels"
+        raise InputError(f"{source}:{rows[0].line}:1: there is no number", hint=hint)
     return label, header
+
+
+def _is_numbered(rows: Sequence[Row]) -> bool:
+    """Whether the first row numbers the columns from 0, above row labels, as pandas writes it: `,0,1,2`."""
+    corner, *numbers = rows[0].cells
+    labelled = len(rows) > 1 and all(row.cells[0] for row in rows[1:])
+    return not corner and labelled and len(numbers) > 0 and numbers == [*map(str, range(len(numbers)))]
 
 
 def is_text(cells: Sequence[str], kind: Kind) -> bool:

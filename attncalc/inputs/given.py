@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -37,6 +37,9 @@ _IN_ROWS = re.compile(r"\[([^\[\]]*;[^\[\]]*)\]")
 """A matrix as Octave has it: `[1 2; 3 4]`."""
 _COMMAS = re.compile(r"[-+]?\d+,\d+(?:\s+[-+]?\d+,\d+)+", re.ASCII)
 """A row of pairs, or of numbers with decimal commas: `0,5 1,25`."""
+
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
+DECIMAL_HINT = "--decimal , reads the commas as decimal marks"
 
 Index = tuple[int, ...]
 Place = Callable[[Index], str]
@@ -298,6 +301,11 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
     return all(is_entry(part, kind) for part in parts) and any(part.casefold() not in NOT_FINITE for part in parts)
 
 
+def is_literal(value: Any, kind: Kind = "real") -> TypeGuard[str]:
+    """Whether a text in quotes is an array as it is typed, `1/2 1 0; 1 0 2`, and no single number or word."""
+    return type(value) is str and re.search(r"[\s,;\[]", value.strip()) is not None and looks_numeric(value, kind)
+
+
 def as_typed(text: str) -> str:
     """What Python or Octave prints, as a list or in rows: `array([1, 2], dtype=float32)`, `(1, 2)`, `[1 2; 3 4]`."""
     text = _SCALAR.sub(r"\1", text.strip())
@@ -338,7 +346,14 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
         counted = [f"{word} {i + 1}" for word, i in zip(words, index, strict=False)]
         return f"{name}: {', '.join(counted)}" if counted else name
 
-    given = from_lists(tree, kind, place)
+    try:
+        given = from_lists(tree, kind, place)
+    except InputError as fault:
+        with_points = [_DECIMAL.sub(".", row).replace(",", " ").split() for row in split]
+        even = len({len(row) for row in with_points}) == 1 < len(with_points[0])
+        if even and len({*map(len, rows)}) > 1 and all(is_number(x) for row in with_points for x in row):
+            fault.hint = DECIMAL_HINT
+        raise
     twofold = all(_COMMAS.fullmatch(row.strip()) for row in split)
     other = "a comma and a blank part numbers alike; with --decimal , the commas are decimal marks"
     return given.noted("decimal", other if twofold else "")

@@ -13,7 +13,17 @@ from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
-from attncalc.inputs.given import Digits, Index, brackets, from_lists, read_expression, read_tokens, spoken
+from attncalc.inputs.given import (
+    Digits,
+    Index,
+    brackets,
+    from_lists,
+    is_literal,
+    read_expression,
+    read_literal,
+    read_tokens,
+    spoken,
+)
 from attncalc.inputs.reading import (
     Contents,
     Reading,
@@ -243,6 +253,8 @@ class JsonFile(Contents):
             raise InputError(f"{place(())} was too large to be saved", hint="--all saves every step whole")
         if not isinstance(value, list | str | int | float):
             raise InputError(f"{place(())} is {spoken(value)}, not an array")
+        if is_literal(value, operand.kind):
+            return read_literal(value, place(()), operand.kind)._replace(source=source)
         given = from_lists(value, operand.kind, place)._replace(source=source)
         return with_labels(given, entry.labels, operand, f"{self.source}: labels", alone=entry.alone, axes=entry.axes)
 

@@ -85,7 +85,7 @@ def from_file(
 def from_model(tree: Any, calculation: Calculation) -> dict[str, Any]:
     """The operands and options that a model from Python holds, ready for a call."""
     model = read_model(tree, calculation, "model")
-    found: dict[str, Any] = dict(model.options)
+    found = calculation.unusual(model.options)
     for name in model.names:
         key, _, inner = name.partition("/")
         operand = calculation.operand(name)

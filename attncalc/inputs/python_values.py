@@ -44,11 +44,15 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
         if operand.kind == "expression":
             return read_expression(value)
         known = f"an array or {either(operand.words)}" if operand.words else "an array"
-        raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint="numpy.load and the like read files")
+        file = "attncalc.attention(**json.load(open(PATH))) is a call with a file's operands"
+        hint = file if value.endswith(".json") else "numpy.load and the like read files"
+        raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint=hint)
     if operand.kind == "expression":
         raise InputError(f"{name} is a {type(value).__name__}, and a formula is text", hint='write "x**2 + sin(y)"')
     refuse_held_tensor(value, name)
     labels = _frame_labels(value)
+    if isinstance(value, dict) and value and all(isinstance(label, str) for label in value):
+        labels, value = {0: tuple(value)}, list(value.values())  # rows by their labels, as JSON has them
     array: Any = value if isinstance(value, list | tuple) else _as_array(value, name)
     if isinstance(array, np.ndarray) and array.dtype == object and any(map(_holds, set(map(type, array.flat)))):
         array = array.tolist()  # a column with a row in each cell, as tables of vectors have it
@@ -59,6 +63,22 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
     else:
         given = from_array(array, operand.kind, brackets("", name), dtype)
     return given._replace(labels=labels) if labels else given
+
+
+def is_fraction(given: Given) -> bool:
+    """Whether an operand holds Python's exact numbers, of which nobody has made SymPy's."""
+    return given.value.dtype == object and any(isinstance(entry, Fraction) for entry in given.value.flat)
+
+
+def in_floats(given: Given) -> Given:
+    """An operand of exact numbers as floats; any other is left as it is."""
+    if given.value.dtype != object or not all(_is_a_number(entry) for entry in given.value.flat):
+        return given
+    return given._replace(value=given.value.astype(np.float64))
+
+
+def _is_a_number(entry: Any) -> bool:
+    return isinstance(entry, Real) or not getattr(entry, "free_symbols", True)
 
 
 def refuse_held_tensor(value: Any, name: str) -> None:

@@ -24,6 +24,7 @@ from attncalc.inputs.given import (
     MAX_CELLS,
     as_typed,
     is_entry,
+    is_literal,
     looks_numeric,
     read_expression,
     read_literal,
@@ -540,7 +541,7 @@ def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables)
     contents = found.contents
     text = operand.kind in ("tokens", "expression")
     word = None if text else word_in(contents, found.name)
-    if word is None:
+    if word is None or is_literal(word, operand.kind):
         return (None if text else _in_letters(found, operand)) or read_found(found, operand, reading)
     for table in tables.values():
         if word in table.labels.get(0, ()):

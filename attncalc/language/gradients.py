@@ -17,7 +17,7 @@ from attncalc.language.ops import spread, total
 from attncalc.language.ops.basics import HERE, called, concat, keep_where, same_along
 from attncalc.language.ops.lookups import stack
 from attncalc.language.ops.parts import listed, zeros
-from attncalc.language.primitive import symbol
+from attncalc.language.primitive import formula, symbol
 
 # Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
 #
@@ -277,6 +277,8 @@ def gradients(
         (source.op, source.sources): step for source, step in named.items() if source.sources and source.op != "step"
     }
     whose: dict[Node, Node] = {}  # the step in whose formula a node stands
+    made: dict[tuple[str, ...], Node] = {}  # the steps that VJPs make
+    outside = {node.args["symbol"] for node in forward if node.op in ("step", "input") and not node.args.get("group")}
     found: dict[Node, Node] = {}
     for node in reversed(forward):
         if node not in needed or node not in contributions:
@@ -288,8 +290,9 @@ def gradients(
             ways, why = _told(reasons[node], apart is not None) if told else ("", "")
             edges = _edges(reasons[node]) if told else ()
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
-            gradient = _by_name(spread(gradient, front + node.axes), alike)
-            gradient = gradient_step(node, gradient, why, of, word, also, ways=ways, edges=edges)
+            gradient = _by_name(spread(gradient, front + node.axes), alike, made, node.args.get("group", ""))
+            told_apart = node.op == "step" and node.args["symbol"] in outside
+            gradient = gradient_step(node, gradient, why, of, word, also, ways, edges, told_apart)
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -329,8 +332,12 @@ def gradient_step(
     also: str = "",
     ways: str = "",
     edges: tuple[tuple[str, str], ...] = (),
+    told_apart: bool = False,
 ) -> Node:
-    """The step that holds the gradient of the loss with respect to a step or an operand."""
+    """The step that holds the gradient of the loss with respect to a step or an operand.
+
+    It is `told_apart` by its part in its own part too, where what is of no part is called the same.
+    """
     name, within = of.args["name"], of.args.get("group", "")
     if of.op != "step":
         within, _, name = name.rpartition("/")
@@ -345,6 +352,7 @@ def gradient_step(
         shown=True,
         of=name,
         edges=edges,
+        told_apart=told_apart,
     )
 
 
@@ -353,14 +361,33 @@ def gradient_symbol(of: Node, loss: str = "L") -> str:
     return f"∂{loss}/∂{of.args['symbol']}"
 
 
-def _by_name(value: Node, named: Mapping[tuple[str, tuple[Node, ...]], Node]) -> Node:
-    """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector."""
+def _by_name(
+    value: Node, named: Mapping[tuple[str, tuple[Node, ...]], Node], made: dict[tuple[str, ...], Node], within: str
+) -> Node:
+    """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector.
+
+    A step that a VJP makes belongs to the part `within`, and is made once.
+    """
     new: dict[Node, Node] = {}
-    for node in walk(value, into=lambda node: () if node.op in ("step", "input") else node.sources):
-        copy = node if node.op == "step" else node.over([new[source] for source in node.sources])
-        step = named.get((node.op, node.sources))
-        new[node] = step if step is not None and step.sources[0].args == node.args else copy
+    for node in walk(value, into=lambda node: () if _stands(node) else node.sources):
+        if _stands(node):
+            new[node] = node
+            continue
+        sources = tuple(new[source] for source in node.sources)
+        if node.op != "step":
+            step = named.get((node.op, sources))
+            new[node] = step if step is not None and step.sources[0].args == node.args else node.over(sources)
+        elif sources[0].op == "step":
+            new[node] = sources[0]
+        else:
+            key = within, node.args["name"], formula(sources[0])
+            new[node] = made.setdefault(key, Node("step", *sources, **{**node.args, "group": within}))
     return new[value]
+
+
+def _stands(node: Node) -> bool:
+    """Whether it is an operand, or a step that has its place."""
+    return node.op == "input" or (node.op == "step" and node.args["group"] is not None)
 
 
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
@@ -547,7 +574,9 @@ def _because(node: Node, source: int, before: list[Reason], owner: Node | None) 
     if carried and hands_on:
         return [*carried, *repeated]
     text = because(node, source) if callable(because) else because
-    return [*carried, Reason(text, lasting=not hands_on, through=through), *repeated]
+    if carried and not text:
+        return [*carried, *repeated]
+    return [*carried, Reason(text, lasting=bool(text) and not hands_on, through=through), *repeated]
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:

@@ -358,9 +358,20 @@ def labels_of_parts(
 
 
 def _starts(nodes: Iterable[Node]) -> dict[Node, dict[str, int]]:
-    """Where the parts of an axis begin, in what is made from them too; an axis that gets another name begins anew."""
+    """Where the parts of an axis begin, in what is made from them too; an axis that gets another name begins anew.
+
+    A gradient's begin where those of the step do that it is of.
+    """
     found: dict[Node, dict[str, int]] = {}
+    named: dict[tuple[str, str], Node] = {}
     for node in nodes:
+        if node.op == "step" and node.args["of"] is None:
+            named[node.key] = node
+        elif node.op == "step":
+            of = named.get((node.args["group"], node.args["of"]))
+            if of in found:
+                found[node] = found[of]
+            continue
         if not node.row.starts and found.keys().isdisjoint(node.sources):
             continue
         told = {
@@ -391,7 +402,7 @@ def _substeps(step: Node) -> list[Node]:
     names: dict[str, int] = {}
     for node in inside(step):
         body = node.row.body(node, *node.sources) if node.row.body else None
-        if body is None or formula(body) == formula(node):
+        if body is None or (formula(body) == formula(node) and not _goes_on(body, node.sources)):
             continue
         new: dict[Node, Node] = {source: source for source in walk(*node.sources)}
         for part in walk(body):
@@ -403,6 +414,11 @@ def _substeps(step: Node) -> list[Node]:
     for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out
         part.serial = step.serial - 1 + (i + 1) / (len(made) + 1)
     return [part for part in made if part.op == "step"]
+
+
+def _goes_on(body: Node, sources: Sequence[Node]) -> bool:
+    """Whether a definition is of several primitives."""
+    return any(part.sources and part not in sources for part in body.sources)
 
 
 def _named(value: Node, within: str, whole: Node, names: dict[str, int]) -> Node:

@@ -84,6 +84,7 @@ class Op(NamedTuple):
     noun: str = ""  # what its value is called as a step of its own, where its name is a verb or a sign
     chooses: bool = False  # by its first source, a truth, which of the others an entry is
     joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
+    picks: Callable[..., int] = lambda node: -1  # which source tells the places of another: it keeps its name
     points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
 
     vjp: Callable[..., Sequence[Any]] | None = None  # (gradient, y, node, *sources) → a node or None for each source
@@ -185,7 +186,8 @@ def _write(node: Applied, style: Style, depth: int, home: str) -> str:
     row = OPS[node.op]
     inner = []
     for i, source in enumerate(node.sources):
-        text = _write(source, style, depth + 1, home)
+        named = style == "sizes" and i == row.picks(node)
+        text = _write(source, "text" if named else style, depth + 1, home)
         held = style == "latex" and (row.boxed or (row.raises and source is node.sources[-1]))
         loose = _binds(source, style) > row.takes[min(i, len(row.takes) - 1)] or _another_product(node, i)
         if not held and loose:
@@ -246,9 +248,10 @@ def _another_product(node: Applied, i: int) -> bool:
 def _elsewhere(step: Applied, style: Style, home: str) -> str:
     """Which part a step belongs to, where it is another one than the formula's own: `maximum[block 1]`."""
     group = step.args["group"]
-    if group == home or not group or (style == "sizes" and step.axes):
+    is_here = group == home and not step.args.get("told_apart")
+    if is_here or not group or (style == "sizes" and step.axes):
         return ""
-    theirs, ours = group.split("/"), home.split("/")
+    theirs, ours = group.split("/"), home.split("/") if home != group else []
     while len(theirs) > 1 and ours and theirs[0] == ours[0]:
         theirs, ours = theirs[1:], ours[1:]
     return rf"_{{\text{{{'/'.join(theirs)}}}}}" if style == "latex" else f"[{'/'.join(theirs)}]"

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake
-from attncalc.mistakes.attention_core import CORE, DMODEL, GRADIENTS, IN_BLOCKS, LAYOUT, permuted, tiled
-from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, SEEN
+from attncalc.mistakes.attention_core import (
+    CORE,
+    DMODEL,
+    GRADIENTS,
+    IN_BLOCKS,
+    KEYS_AND_VALUES,
+    LAYOUT,
+    permuted,
+    tiled,
+)
+from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, MINUS_ONE, SEEN
 from attncalc.mistakes.projections import PROJECTIONS
 from attncalc.mistakes.rotary import IN_ATTENTION
 
@@ -13,6 +22,17 @@ PORTED = (*SEEN, *tiled("output"), *IN_BLOCKS, *LAYOUT, *permuted("output"))
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "qkv": PROJECTIONS,
-    "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *PORTED, *GRADIENTS, *CAUSAL),
+    "attention": (
+        *CORE,
+        KEYS_AND_VALUES,
+        DMODEL,
+        *MASKS,
+        MINUS_ONE,
+        *BIASES,
+        *IN_ATTENTION,
+        *PORTED,
+        *GRADIENTS,
+        *CAUSAL,
+    ),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -72,12 +72,22 @@ def divided(size: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
 
 def model_width(s: Scope) -> Node:
     """d_model, or the width of two heads where it is not told; not 4, whose root is d_k itself."""
-    if "x" in s:
-        return s.x.size(s.x.names[-1])
+    tokens = s.x if "x" in s else _projected(s)
+    if tokens is not None:
+        return tokens.size(tokens.names[-1])
     d_k = width(s).args["axis"]
     if d_k.size == 2:
         raise NotThere
     return named_size("d_model", 2 * d_k.size)
+
+
+def _projected(s: Scope) -> Node | None:
+    """What queries are made of, where a step makes them."""
+    if "q" not in s or s.q.op != "step":
+        return None
+    made = s.q.sources[0]
+    product = made.sources[0] if made.op == "add" else made
+    return product.sources[0] if product.op == "matmul" else None
 
 
 def queries(s: Scope) -> Node:
@@ -139,6 +149,17 @@ def _keys_for_values(s: Scope) -> Node:
     P, V = mixture(s)
     _, K = factors(s)
     return P @ (like(K, V) if K.axes[-1].size == V.axes[-1].size else K)
+
+
+def _taken_for_one_another(s: Scope) -> Node:
+    """K and V in one another's places, where they have the same shape."""
+    if "k_rotated" in s:
+        raise NotThere("keys as they are given")
+    if s.step.args["name"] == "scores":
+        Q, K = factors(s)
+        return Q @ like(s.v, K).T
+    P, V = mixture(s)
+    return P @ like(s.k, V)
 
 
 def _linear(s: Scope) -> Node:
@@ -439,6 +460,14 @@ CORE = (
     ),
 )
 """Mistakes of the core, which every attention has."""
+
+KEYS_AND_VALUES = wrong(
+    "att-kv-swapped",
+    "scores output",
+    _taken_for_one_another,
+    says="K and V are exchanged",
+    hint="Which matrix is compared with Q, and which one is mixed?",
+)
 
 DMODEL = wrong(
     "att-scale-dmodel",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import NotThere, Scope, parts, wrong
-from attncalc.language.graph import Node
+from attncalc.declare.mistake import NotThere, Scope, parts, replaced, until_steps, wrong
+from attncalc.language.graph import Node, walk
 from attncalc.language.ops import concat, part_of, reread, spread, take
 
 
-def _without(s: Scope, name: str) -> Node:
+def all_but(s: Scope, name: str) -> Node:
     """The sum of all vectors but one."""
-    if name not in s:
-        raise NotThere(name)
-    return sum((getattr(s, other) for other in ("types", "positions") if other != name and other in s), s.embeddings)
+    one = getattr(s, name)
+    for node in walk(s.this, into=until_steps):
+        if node.op == "add" and one in node.sources:
+            [other] = (source for source in node.sources if source is not one)
+            return replaced(s.this, node, other)
+    raise NotThere(name)
 
 
 def _of_the_first(s: Scope) -> Node:
@@ -24,14 +27,14 @@ LEFT_OUT = (
     wrong(
         "pe-missing",
         "output",
-        lambda s: _without(s, "positions"),
+        lambda s: all_but(s, "positions"),
         says="without the positions",
         hint="Would another order of the words change the result?",
     ),
     wrong(
         "emb-types-missing",
         "output",
-        lambda s: _without(s, "types"),
+        lambda s: all_but(s, "types"),
         says="without the types",
         hint="Is a token of the second text told from one of the first?",
     ),

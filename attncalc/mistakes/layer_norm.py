@@ -8,7 +8,7 @@ from typing import Any
 from attncalc.calculations.normalisation import learned_by
 from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, parts, wrong
 from attncalc.language.graph import Node, walk
-from attncalc.language.ops import mean, sqrt, total
+from attncalc.language.ops import absolute, mean, sqrt, total
 
 EPSILON = "Where does ε stand, under the root or beside it?"
 USUAL = (1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
@@ -139,6 +139,14 @@ def another_epsilon(prefix: str) -> tuple[Mistake, ...]:
         for eps in USUAL
     )
 
+
+MEAN_SIZE = wrong(
+    "ln-mean-size",
+    "standard_deviation",
+    lambda s: mean(absolute(s.centered), axis(s)),
+    says="divided by the mean of |x − μ|",
+    hint=UNITS,
+)
 
 LAYER = (
     wrong(

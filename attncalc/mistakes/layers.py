@@ -6,7 +6,7 @@ from attncalc.calculations.similarity import unit_rows
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
-from attncalc.mistakes.embeddings import LEFT_OUT
+from attncalc.mistakes.embeddings import LEFT_OUT, all_but
 from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, no_bias, weights_transposed
 
 SCALED = "Is the embedding multiplied by anything first?"
@@ -27,7 +27,7 @@ def _scaled_in_the_sum(s: Scope) -> Node:
 
 
 def _beside(s: Scope) -> Node:
-    return concat([s.embeddings, s.positions], s.embeddings.names[-1])
+    return concat([all_but(s, "positions"), s.positions], s.embeddings.names[-1])
 
 
 def _over_places(s: Scope) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import exp, log, mean, power, select, softmax, total, weigh
 
@@ -48,6 +48,19 @@ def _of_all(s: Scope) -> Node:
     return s.this / s.probabilities.size(s.probabilities.names[-1])
 
 
+def _by_classes(s: Scope) -> Node:
+    N, C = s.losses.axes[-1:], s.probabilities.axes[-1:]
+    if s.options["reduction"] != "mean" or not N or N[0].size == C[0].size:
+        raise NotThere("another number of rows than of classes")
+    return total(s.losses) / s.probabilities.size(C[0].name)
+
+
+def _counted_from_1(s: Scope) -> Node:
+    if len(s.step.axes) == len(s.logits.axes):
+        raise NotThere("classes")
+    return s.step - 1
+
+
 CROSS_ENTROPY = (
     wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
     wrong("ce-no-minus", "losses", lambda s: -s.this, says="+ln p", hint=SIGN),
@@ -59,6 +72,22 @@ CROSS_ENTROPY = (
         kind="convention",
     ),
     wrong("ce-mean-all", "loss", _of_all, says="divided by N·C in place of N", hint=PER_WHAT),
+    wrong("ce-mean-classes", "loss", _by_classes, says="divided by C in place of N", hint=PER_WHAT),
+    wrong(
+        "ce-from-1",
+        "target",
+        _counted_from_1,
+        says="the classes counted from 1",
+        hint="Which number has the first class?",
+        kind="convention",
+    ),
+    wrong(
+        "ce-all-classes",
+        "losses",
+        lambda s: -total(log(s.probabilities)),
+        says="−Σ ln p over all classes",
+        hint="Which classes of a row play a part in its loss?",
+    ),
     wrong(
         "ce-log2",
         options=chosen(base={"e": 2, 10: 2}),
@@ -104,6 +133,20 @@ CROSS_ENTROPY = (
         lambda s: -s.this,
         says="y − p",
         hint="Which way does the loss rise?",
+    ),
+    wrong(
+        "ce-grad-no-target",
+        "grad_logits",
+        lambda s: -parts(s.this, "sub")[1],
+        says="p in place of p − y",
+        hint="Where does the target enter the gradient?",
+    ),
+    wrong(
+        "ce-grad-no-softmax",
+        "grad_logits",
+        lambda s: parts(s.this, "sub")[0] / s.probabilities,
+        says="−y/p: the gradient of the probabilities",
+        hint="Of which step is that the gradient?",
     ),
     wrong(
         "ce-grad-again",
@@ -171,7 +214,7 @@ PERPLEXITY = (
     wrong(
         "ppl-exp-sum",
         "perplexity",
-        lambda s: exp(-total(_logs(s))),
+        lambda s: replaced(s.this, _missing(s), -total(_logs(s))),
         says="e^Σ, or ∏ 1/p: not per token",
         hint="Is that per token, or for the whole text?",
     ),
@@ -185,7 +228,7 @@ PERPLEXITY = (
     wrong(
         "ppl-mean-of-exp",
         "perplexity",
-        lambda s: mean(exp(-_logs(s))),
+        lambda s: mean(replaced(s.this, _missing(s), -_logs(s))),
         says="the mean of 1/p",
         hint="Which comes first: the mean, or the power?",
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, replaced, wrong
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, rewrite
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
@@ -79,7 +79,7 @@ def _raised(s: Scope) -> Node:
 
 def _after(s: Scope) -> Node:
     allowed, x, _ = parts(s.masked, "where")
-    return keep_where(allowed, softmax(x), 0)
+    return keep_where(allowed, replaced(s.this, s.masked, x), 0)  # scaled, be it before the mask or after it
 
 
 def _unmasked(s: Scope) -> Node:
@@ -88,7 +88,9 @@ def _unmasked(s: Scope) -> Node:
     return parts(s.this, "add")[0]
 
 
-def triangle(change: Callable[[Node, Node], Node], fill: float = -np.inf) -> Callable[[Scope], Node]:
+def triangle(
+    change: Callable[[Node, Node], Node], fill: Callable[[Node], Node | float] = lambda _: -np.inf
+) -> Callable[[Scope], Node]:
     """Another triangle in place of j ≤ i."""
 
     def rule(s: Scope) -> Node:
@@ -104,7 +106,7 @@ def triangle(change: Callable[[Node, Node], Node], fill: float = -np.inf) -> Cal
         [changed] = rewrite([allowed], other)
         if not met:
             raise NotThere("causal")
-        return keep_where(changed, x, fill)
+        return keep_where(changed, x, fill(x))
 
     return rule
 
@@ -116,6 +118,14 @@ def _rows_for_columns(s: Scope) -> Node:
         raise NotThere("a mask of keys")
     return keep_where(rename(allowed, m, n), x, -np.inf)
 
+
+MINUS_ONE = wrong(
+    "mask-minus-one",
+    "masked",
+    _otherwise(lambda x: -1),
+    says="−1 in place of −∞",
+    hint="How negative must a forbidden score be?",
+)
 
 MASKS = (
     wrong(
@@ -164,7 +174,7 @@ MASKS = (
             says="a token may not look at itself",
             hint="May a token look at itself?",
         )
-        for fill in (-np.inf, -1e9)
+        for fill in (lambda _: -np.inf, lambda _: -1e9, lambda x: x - 1e4)
     ),
     wrong(
         "mask-transposed",
@@ -236,6 +246,13 @@ def _window(change: Callable[[int], int | None]) -> Options:
     return options
 
 
+def _windowed_alone(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A window without the triangle: of a model the option says the opposite."""
+    if given.get("window") is None or not given.get("causal", not given.get("no_causal", True)):
+        raise NotThere("a window of a causal mask")
+    return {"causal": False} if "causal" in given else {"no_causal": True}
+
+
 def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if given.get("softcap") is None:
         raise NotThere("softcap")
@@ -258,6 +275,12 @@ WINDOWS = (
         "window-off-by-one", options=_window(lambda there: there - 1), says="the window is one key narrower", hint=OWN
     ),
     wrong("window-missing", options=_window(lambda _: None), says="no window", hint="How far may a query look?"),
+    wrong(
+        "window-not-causal",
+        options=_windowed_alone,
+        says="the window without the triangle: later keys within it are seen",
+        hint="May a token look at one that comes after it?",
+    ),
 )
 """Mistakes of windows."""
 
@@ -289,6 +312,13 @@ SEEN = (
 
 
 # Biases by position
+
+
+def _unbiased(s: Scope) -> Node:
+    scores, other = parts(s.this, "add", "sub")
+    if other.op == "step":
+        raise NotThere("a bias")
+    return scores
 
 
 def _scaled_with(s: Scope) -> Node:
@@ -401,6 +431,13 @@ BIASES = (
         _of_slope_1,
         says="the slope 1 for every head",
         hint="Is there a slope for each head?",
+    ),
+    wrong(
+        "position-bias-missing",
+        "biased",
+        _unbiased,
+        says="without a bias for the position",
+        hint="What tells a query how far away a key is?",
     ),
     wrong(
         "alibi-plus",

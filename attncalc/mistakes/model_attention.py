@@ -48,13 +48,6 @@ def _bucketed(source: Callable[[Node], Node], *, swapped: bool) -> Rule:
     return rule
 
 
-def _unbiased_scores(s: Scope) -> Node:
-    scores, other = parts(s.this, "add", "sub")
-    if other.op == "step":
-        raise NotThere("a bias")
-    return scores
-
-
 def _scaled_though(s: Scope) -> Node:
     """Weights of scores that are scaled, where none of the model are."""
     if "scaled" in s:
@@ -203,7 +196,6 @@ BIASED = (
         for name, rule, says in (
             ("t5-bidir", _bucketed(lambda distance: distance, swapped=True), "the buckets of the other stack"),
             ("t5-sign", _bucketed(lambda distance: -distance, swapped=False), "query − key in place of key − query"),
-            ("position-bias-missing", _unbiased_scores, "the scores as they are, without a bias for the position"),
         )
     ),
     wrong(

@@ -9,7 +9,7 @@ from typing import Any
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, total
-from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
+from attncalc.mistakes.layer_norm import LAYER, MEAN_SIZE, PLUS_ONE, RMS, another_epsilon
 
 
 def _divisor(s: Scope) -> Node:
@@ -95,7 +95,7 @@ def _one_group(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "layernorm": (_FROM_NORMALIZED, *LAYER, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
+    "layernorm": (_FROM_NORMALIZED, *LAYER, MEAN_SIZE, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
     "batchnorm": (_FROM_NORMALIZED, *_over("n"), *GRADIENTS, *another_epsilon("ln")),
     "groupnorm": (
         wrong(

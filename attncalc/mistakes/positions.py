@@ -147,6 +147,13 @@ SINUSOIDAL = (
         says="cosines in the even columns, sines in the odd ones",
         hint="What stands in column 0 at position 0?",
     ),
+    wrong(
+        "pe-sines-alone",
+        "encoding",
+        lambda s: _woven(s, sin(s.angles), sin(s.angles)),
+        says="sines in both columns of a pair",
+        hint="What stands in column 1 at position 0?",
+    ),
     wrong("pe-degrees", "encoding", _degrees, says="sines of degrees", hint="In which mode is the calculator?"),
 )
 

@@ -43,6 +43,13 @@ ACTIVATION = (
         alias_of="gelu-tanh",
     ),
     wrong(
+        "gelu-sigmoid",
+        options=chosen(activation=_either_way(**{"gelu-tanh": "gelu-sigmoid"}) | {"gelu": "gelu-sigmoid"}),
+        says="x·σ(1.702x) in place of GELU, or the other way round",
+        hint=WHICH,
+        kind="convention",
+    ),
+    wrong(
         "gelu-silu",
         options=chosen(activation={**_either_way(gelu="silu", geglu="swiglu"), **TANH_TO_SILU}),
         says="SiLU in place of GELU, or the other way round",

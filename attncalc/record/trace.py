@@ -476,6 +476,9 @@ class Trace:
             mend = f"one of them by its whole name; all {len(found)} by --show '**/{name}'"
             raise AttncalcError(f"{name} occurs in several groups: {few}", hint=mend)
         keys = [s.key for s in known]
+        if str(name).endswith("]") and (base := name.partition("[")[0]) in self:
+            value = f'its arithmetic is t.cell("{name}"), its value t["{base}"][…]'
+            raise AttncalcError(f"{self.calculation} has no step called {name!r}, which is an entry", hint=value)
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",
             hint=self.left_out(name) or near(name, keys) or f"it has {listed(keys, 12)}",
@@ -526,6 +529,13 @@ class Trace:
         exactness = {"rtol": rtol, "atol": atol, "dtype": dtype}
         marked: Marked = api("check")(self.problem, answer, reveal=reveal, hints=hints, **exactness)
         return marked
+
+    def cell(self, *entries: str) -> str:
+        """The arithmetic of entries, by labels or indices from 0: `t.cell("output[0,1]", "weights[1,0]")`, a line each.
+
+        `"all"` is every entry of the steps that a page shows.
+        """
+        return str(api("cell")(self, entries))
 
     def to_dict(self) -> Document:
         """The JSON document as a dictionary: problem, steps, outputs and result."""

@@ -145,6 +145,11 @@ class Finding:
     close: bool = False  # whether it might have been another: by rounding or a lucky chance, or with more digits
     perhaps: tuple[str, ...] = ()  # mistakes that give the answer, where it may be chance and a question costs nothing
 
+    @property
+    def undecided(self) -> bool:
+        """Whether nobody can tell: with more digits, or said how it was rounded, it may be right."""
+        return self.verdict in (UNEXPLAINED, FOLLOWS) and self.close
+
 
 @dataclass(frozen=True)
 class MarkedStep:
@@ -163,6 +168,13 @@ class MarkedStep:
     answered: float = 1.0  # and how many are not left blank
     axes: tuple[str, ...] = ()  # what they are called, as far as that is known
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
+    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of each axis, () where it has none
+    written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3
+
+    def __repr__(self) -> str:
+        """In a line what was found: `<weights: mistake att-no-scale, 0 of 2>`."""
+        behind = f" {self.mistake}" if self.mistake else ""
+        return f"<{self.name}: {self.verdict}{behind}, {self.score:g} of {self.out_of:g}>"
 
     @property
     def verdict(self) -> str:
@@ -248,6 +260,12 @@ class Marked:
         return None if self else next(wrong, None)
 
     @property
+    def undecided(self) -> bool:
+        """Whether nothing is known to be wrong of a sheet that is not right."""
+        unsound = [step.finding for step in self.steps if step.asked and step.finding.verdict not in SOUND]
+        return bool(unsound) and all(found.undecided for found in unsound)
+
+    @property
     def stopped(self) -> str | None:
         """That the search for what is behind a step ended before everything was tried, and after how long."""
         return next((step.hint for step in self.steps if step.finding.stopped), None)
@@ -311,6 +329,9 @@ class Marked:
         behind = f", {wrong.mistake}: {wrong.hint}" if wrong and wrong.mistake else ""
         found = f"{self.verdict}, first at {self.first_wrong}{behind}" if wrong else self.verdict
         return f"<{self.calculation}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return str(loaded("api:method")("marked_html")(self))
 
     def __str__(self) -> str:
         return str(loaded("api:method")("marked")(self))  # the door of all that methods do: a record makes no page

@@ -142,6 +142,7 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
 }
 .attncalc .panel[hidden] { display: none; }
+.attncalc .panel.high { top: 0; bottom: auto; border-top: 0; border-bottom: 2px solid var(--accent); }
 .attncalc .how { display: block; font-weight: 600; }
 .attncalc .from { display: flex; flex-wrap: wrap; gap: .2rem 2rem; align-items: flex-end; }
 .attncalc .from .unseen { position: static; width: auto; height: auto; overflow: visible; clip-path: none; }
@@ -168,7 +169,7 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
 .attncalc .contents summary { list-style-position: inside; }
 .attncalc .contents details[open] { flex-basis: 100%; }
 .attncalc .contents ol ol { margin: .2rem 0 .5rem 1.2rem; }
-.attncalc .link { text-decoration: none; opacity: .45; }
+.attncalc .link { text-decoration: none; opacity: .75; }
 .attncalc .link::before { content: "\\00a0\\00a0#"; /* never alone on a line */ }
 .attncalc .link:hover, .attncalc .link:focus { opacity: 1; }
 .attncalc :target { scroll-margin-top: 1rem; }
@@ -210,6 +211,14 @@ main.attncalc:has(.marks, .map) { max-width: 72rem; }
     linear-gradient(-90deg, var(--ground) 60%, transparent) 100% 0 / 2rem 100% no-repeat local,
     linear-gradient(90deg, var(--line), transparent) 0 0 / .7rem 100% no-repeat scroll,
     linear-gradient(-90deg, var(--line), transparent) 100% 0 / .7rem 100% no-repeat scroll;
+}
+@property --more { syntax: "<length>"; inherits: false; initial-value: 0px; }
+@keyframes more { from, 95% { --more: 1.5rem; } to { --more: 0px; } }
+@supports (animation-timeline: scroll()) {  /* shades lie above that background */
+  .attncalc .scroll {
+    animation: more linear; animation-timeline: scroll(self inline);
+    mask-image: linear-gradient(90deg, #000 calc(100% - var(--more)), transparent);
+  }
 }
 .attncalc .swatch { display: inline-block; width: 1.1em; height: .8em; }
 .attncalc .map a { color: inherit; text-decoration: none; display: block; }
@@ -254,7 +263,7 @@ main.attncalc { --ground: var(--paper); }
     --good: #000;
   }
   main.attncalc { padding: 0; max-width: none; }
-  .attncalc .scroll, .attncalc p.formula { background: none; }
+  .attncalc .scroll, .attncalc p.formula { background: none; mask-image: none; }
   .attncalc .step, .attncalc figure, .attncalc tr, .attncalc .operands > div { break-inside: avoid; }
   .attncalc :is(h1, h2, h3, caption, summary, .formula, .why) { break-after: avoid; }
   .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }

@@ -13,8 +13,8 @@ from attncalc.common.errors import ShapeError, both, near, quoted, visible
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, asked_for, shown
-from attncalc.render.page import Arithmetic, Heading, Line, Note, Paragraph, Part, Table
-from attncalc.render.traces import MOST_WRITTEN, formula, table, told_of
+from attncalc.render.page import Arithmetic, Heading, Line, Note, Paragraph, Part, Table, spoken
+from attncalc.render.traces import MOST_WRITTEN, formula, handed_on, table, told_of
 from attncalc.solve import solver
 
 if TYPE_CHECKING:  # few runs are in narrow types
@@ -128,4 +128,15 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
         kept = shown.value
         entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
         value = format_number(entry, view.digits)
-        yield step, told_of(Line(step.key, place, "", (), labels), value, step, trace, view)
+        line = told_of(Line(step.key, place, "", (), labels), value, step, trace, view)
+        yield step, _with_origin(line, step, trace, view)
+
+
+def _with_origin(line: Line, step: Step, trace: Trace, view: View) -> Line:
+    """The line; of an entry that is only handed on with the arithmetic that made it, as on the page."""
+    made, at = line, line.at
+    while not (made.arithmetic or made.why) and (found := handed_on(step, at, trace)):
+        (step, at), kept = found, table(found[0], trace, view)
+        words = tuple(spoken(kept, axis, i) for axis, i in zip(step.axes, at, strict=True))
+        made = told_of(Line(step.key, at, "", (), words), line.links[-1], step, trace, view)
+    return line._replace(links=(made.place, *made.links)) if made is not line and made.arithmetic else line

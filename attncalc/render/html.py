@@ -222,6 +222,8 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
         yield element("h1", text(block.text))
     elif isinstance(block, Paragraph) and block.kind == "where":
         yield element("p", "where " + "; ".join(map(mathml, re.findall(r"\$(.*?)\$", block.latex))), "where")
+    elif isinstance(block, Paragraph) and block.kind == "onward" and layout.is_pointed_at:
+        return  # any other entry is pointed at
     elif isinstance(block, Paragraph):
         said = element("code", text(block.text)) if block.kind == "code" else _sentence(block.text)
         said += f": {BLANK * 5}" if block.kind == "blank" else ""
@@ -245,7 +247,7 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
 
 
 def _given(part: Part, layout: Layout) -> Iterator[Block]:
-    if any(layout.page.told.values()):
+    if layout.is_pointed_at:
         yield f'<p class="hint faint" hidden>{HINT}</p>{TOOLS}'
     if tables := list(part.all(Table)):
         title = element("h2", text(part.heading.text))
@@ -294,7 +296,7 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
     said = ": ".join(filter(None, (title, group.heading.text))) or of.heading.text
     name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
     is_listed = group.kind == "group" or layout.page.steps >= MANY  # else its steps are
-    anchor = layout.anchor(name, said if is_listed else "")
+    anchor = layout.anchor(name, said if is_listed else "") or layout.another(name)
     passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
     columns = [below(_folded_step(step, layout) for step in steps) for steps in passes]
     inside = below(columns)
@@ -322,8 +324,9 @@ def _folded_step(part: Part, layout: Layout) -> Iterator[str]:
     name = text(part.heading.text)
     name = name.replace("_", "_<wbr>") if len(name) > LONG else name
     title = element("h3", counted + name)
-    anchor = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
-    return _folded("section", title, below(_step(part, layout, anchor)), anchor, "step")
+    own = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
+    entries = anchor(part.heading.key) if part.kind == "again" and layout.links is not None else own
+    return _folded("section", title, below(_step(part, layout, entries)), own, "step")
 
 
 def _step(part: Part, layout: Layout, anchor: str) -> Iterator[Block]:
@@ -331,7 +334,8 @@ def _step(part: Part, layout: Layout, anchor: str) -> Iterator[Block]:
         yield from map(_formula, part.all(Formula))
         for block in part.all(Paragraph):
             yield from _block(block, layout)
-    yield from value(part.one(Table), tuple(part.lines), layout, anchor)
+    lines = () if part.kind == "again" else tuple(part.lines)
+    yield from value(part.one(Table), lines, layout, anchor)
     for note in part.all(Note):
         yield element("p", text(note.text), "alarm" if note.kind == "alarm" else "faint")
 
@@ -389,14 +393,11 @@ def _answered(verdict: Verdict) -> str:
     """What was answered, with a × at what is wrong."""
     body = []
     for (name, cells), wrong in zip(verdict.answered, verdict.map, strict=True):
-        drawn = [element("th", name, scope="row")] if verdict.stack else []
+        drawn = [element("th", text(name), scope="row")] if verdict.stack else []
         drawn += [element("td", text(cell), "alarm" if off else "") for cell, off in zip(cells, wrong, strict=True)]
         body.append(element("tr", "".join(drawn)))
-    names = [
-        *([verdict.along] if verdict.stack else []),
-        *map(str, range(verdict.first, verdict.first + len(verdict.map[0]))),
-    ]
-    head = "".join(element("th", name, scope="col") if name else "<td></td>" for name in names)
+    names = [*([verdict.along] if verdict.stack else []), *verdict.columns]
+    head = "".join(element("th", text(name), scope="col") if name else "<td></td>" for name in names)
     caption = element("caption", "as written, × where it is wrong" if verdict.given else "× where it is wrong")
     table = element("table", f"{caption}<thead><tr>{head}</tr></thead>{element('tbody', ''.join(body))}")
     return element("div", table, "scroll")

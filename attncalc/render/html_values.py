@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import count
 from typing import TypeAlias
 
 from attncalc.common.errors import visible
@@ -35,7 +36,10 @@ WIDTHS = range(50, 101, 10)  # of tables on paper, in the size of their type
 LABEL, DIGITS, STREAMED = 16, 4, 9  # letters of the heading of a row, and of an entry that is not written yet
 PLACE = r"\[(?:&[lg]t;|[^][; ])* (?:&[lg]t;|[^][;]){1,30}\]"
 COMPARED = r"\([^][(),]{1,30} (?:[=≤≥≠]|&[lg]t;) [^][(),]{1,30}\)"
-WHOLE_NUMBER = rf"{PLACE}|{COMPARED}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
+RANGE = r"(?:\[[^][;\s]{1,30}\])*\[[^][;\s]{1,20}[…-][^][;\s]{1,20}\]"
+NAME = rf"∂L/∂\w+(?:{RANGE})?|\b[a-z]+ \d+/\w+|{RANGE}"  # of a gradient, and `block 1/scores`
+COMPLEX = r"-?[\d.]+ [-+] [\d.]+i\b"
+WHOLE_NUMBER = rf"{NAME}|{PLACE}|{COMPARED}|{COMPLEX}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
 WHOLE = 1e-5  # so little may a row of shares be off 1
 
 
@@ -62,6 +66,15 @@ class Layout(NamedTuple):
             return ""
         self.links[found] = Link(found, said, is_step)
         return found
+
+    def another(self, name: str) -> str:
+        """The id of a further part of a name that another has."""
+        return next(filter(None, (self.anchor(f"{name}{number}") for number in count(2))), "") if self.links else ""
+
+    @property
+    def is_pointed_at(self) -> bool:
+        """Whether entries tell how they were made."""
+        return any(self.page.told.values())
 
 
 def anchor(name: str) -> str:
@@ -121,16 +134,16 @@ def named(anchor: str) -> dict[str, str]:
 
 def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "") -> Iterator[Block]:
     """A step's value: the arithmetic of its entries where that is short, then its tables, or what is known of it."""
-    if not table.can_be_shown:
-        yield element("p", text(table.instead), "faint")
-        return
-    if not table.shape:
+    if not table.shape and table.can_be_shown:
         *links, value = lines[0].links if lines else (number(table, layout.view),)
         worked = element("span", whole_numbers("".join(f"{link} = " for link in links)), "chain") if links else ""
         yield single(table, text(f"{table.name} = ") + worked, "strong", value, layout)
         return
     if lines:
         yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in lines), "worked")
+    if not table.can_be_shown:
+        yield element("p", text(table.instead), "faint")
+        return
     scale = scale_of(table)
     left_out, matrices = "", streamed(table, layout.view)
     if not matrices:
@@ -195,7 +208,7 @@ def scale_of(table: Table) -> Scale | None:
     ):
         return None
     if table.name.startswith("grad_") or table.symbol.startswith("∂"):
-        most = float(abs(entries).max())
+        most = float(abs(entries).max()) if entries.min() < entries.max() else 0  # one number needs no shade
         signs = "m" * bool((entries < 0).any()) + "p" * bool((entries > 0).any())
         return Scale(most, signs) if 0 < most < float("inf") else None
     is_share = table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all())
@@ -312,5 +325,4 @@ def axis_names(words: str) -> str:
 
 def formula_text(words: str) -> str:
     """A formula in letters: what a sum or a letter has below it, `Σ_n` and `h_0`, stands there."""
-    kept = re.sub(r"∂L/∂\w+", lambda slope: element("span", slope[0], "whole"), text(words))
-    return kept_whole(re.sub(LOWERED, r"\1<sub>\2</sub>", kept))
+    return re.sub(LOWERED, r"\1<sub>\2</sub>", kept_whole(text(words)))

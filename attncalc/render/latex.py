@@ -67,15 +67,16 @@ def equations(page: Page, view: View) -> str:
 def _alone(table: Table, view: View) -> list[str]:
     """A value by itself: what it equals stands behind it, and an entry that is listed stands behind its place."""
     links = value(table, view).links
-    wide = sum(link.width for link in links if not link.below or _is_listed(link)) > LINE
-    if view.standalone and (any(map(_is_listed, links)) or (wide and not view.everything)):
-        return ["\\begin{align*}\n  " + " \\\\\n  ".join(_equations(table, links)) + "\n\\end{align*}"]
+    listed = any(link.listed for link in links)
+    wide = sum(link.width for link in links if not link.below or link.listed) > LINE
+    if listed or (view.standalone and wide and not view.everything):
+        within = "align*" if view.standalone else "aligned"  # which stands in a formula, as a matrix does
+        lines = " \\\\\n  ".join(_equations(table, links))
+        return [f"\\begin{{{within}}}\n  {lines}\n\\end{{{within}}}"]
     parts: list[str] = []
     before = None
     for link in links:
-        if _is_listed(link):
-            parts.append(f"{_named(table, link)} = {link.latex}")
-        elif link.relation == CONTINUED:
+        if link.relation == CONTINUED:
             parts[-1] += f" {link.latex}"
         elif link.below == before:  # its decimals
             parts[-1] += f" {link.relation} {link.latex}"
@@ -83,11 +84,6 @@ def _alone(table: Table, view: View) -> list[str]:
             parts.append(link.latex)
         before = link.below
     return [_display(part) for part in parts] if view.standalone else parts
-
-
-def _is_listed(link: Link) -> bool:
-    """Whether it is one entry at its place, and not a matrix of a stack."""
-    return link.below.replace(",", "").isdigit()
 
 
 def _document(body: str) -> str:

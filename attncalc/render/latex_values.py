@@ -22,16 +22,20 @@ class Link(NamedTuple):
     width: int
     relation: str = "="
     below: str = ""  # the place along a stack or a list: it is but a part of the value
+    listed: bool = False  # whether it is one entry at its place, and not a matrix of a stack
 
 
 def spelled_out(of: Formula | Table, entry: Line, line: str) -> Iterator[Link]:
     """An entry's arithmetic and its value, in as many lines as they take; its place by labels where it has some."""
     room = LINE - len(of.symbol)
     first, *further = _lines(line, room)
-    words = [word.strip('"') for word in entry.labels or map(str, entry.at)]
-    below = ",".join(word if word.isdigit() else rf"\text{{{tex.text(word)}}}" for word in words)
+    below = _below([word.strip('"') for word in entry.labels or map(str, entry.at)])
     yield Link(_set(first, room), _width(first), below=below)
     yield from (Link(f"{{}}{_set(rest, room)}", LINE, CONTINUED) for rest in further)
+
+
+def _below(words: Iterable[str]) -> str:
+    return ",".join(word if word.isdigit() else rf"\text{{{tex.text(word)}}}" for word in words)
 
 
 def fits(of: Formula | Table, line: str) -> bool:
@@ -244,13 +248,34 @@ def _name(name: str) -> str:
 
 def _listed(table: Table, matrices: Iterable[Matrix]) -> Iterator[Link]:
     """Every entry by itself."""
-    for matrix in matrices:
-        for at, text in located(table, matrix):
-            exact, sign, decimals = parted(text)
-            if len(text) > LINE and table.value is not None and table.value.dtype == object:
-                yield from spelled_out(table, Line(table.name, at, "", ()), text)
-                continue
-            i, j = (0, 0, *at)[-2:]
-            spelled = _cell(table, matrix, i, j, exact, decimal=False)
-            told = f"{spelled} {tex.arithmetic(sign + decimals)}" if sign else spelled
-            yield Link(told, len(text), below=",".join(map(str, at)))
+    entries = [(matrix, at, text) for matrix in matrices for at, text in located(table, matrix)]
+    exact_ones = table.value is not None and table.value.dtype == object
+    in_lines = exact_ones and any(_as_fraction(text) > LINE for _, _, text in entries)  # all of them: one notation
+    for matrix, at, text in entries:
+        if in_lines:
+            line = Line(table.name, at, "", (), labels=_labels(table, at))
+            yield from (link._replace(listed=True) for link in spelled_out(table, line, text))
+            continue
+        exact, sign, decimals = parted(text)
+        i, j = (0, 0, *at)[-2:]
+        spelled = _cell(table, matrix, i, j, exact, decimal=False)
+        told = f"{spelled} {tex.arithmetic(sign + decimals)}" if sign else spelled
+        yield Link(told, _as_fraction(text), below=_below(_labels(table, at)), listed=True)
+
+
+def _labels(table: Table, at: Sequence[int]) -> tuple[str, ...]:
+    """A place by its labels, or its indices where it has none."""
+    return tuple(label(table, axis, index) for axis, index in zip(table.axes, at, strict=True))
+
+
+def _as_fraction(text: str) -> int:
+    """About how wide an exact number is set: of a fraction the wider of what stands above and below its line."""
+    exact, sign, decimals = parted(text)
+    depth, parts = 0, [0]
+    for character in exact:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "/" and not depth:
+            parts.append(0)
+        else:
+            parts[-1] += 1
+    return (max(parts) if len(parts) == 2 else sum(parts)) + len(sign + decimals)

@@ -66,6 +66,7 @@ OPERATORS = {
 FUNCTIONS = frozenset({"ln", "log", "exp", "sin", "cos", "tan", "tanh", "arccos", "max", "min", "det"})
 SPACES = {r"\,": ".17em", r"\;": ".28em", r"\ ": ".25em", r"\quad": "1em", r"\qquad": "2em"}
 BRACKETS = {"cases": ("{", ""), "bmatrix": ("[", "]"), "pmatrix": ("(", ")"), "matrix": ("", "")}
+TALL = re.compile("<mfrac|<munder|<mtable")  # brackets grow with it
 LARGE = frozenset({"sum", "prod", "max", "min"})  # what they run over stands below them
 SCRIPTS = ("_", "^")
 BESIDE = {"_": "msub", "^": "msup", "_^": "msubsup"}
@@ -167,6 +168,21 @@ def _atoms(tokens: Tokens, *ends: str) -> list[Atom]:
             atom = atom._replace(xml=atom.xml.replace("<mo>", '<mo form="prefix">'))  # of a number, not a difference
         row.append(atom)
         before = atom.kind
+    return _grown(row)
+
+
+def _grown(row: list[Atom]) -> list[Atom]:
+    """The atoms; brackets of arguments, which are as high as a letter, grow around what is tall."""
+    opened: list[int] = []
+    for at, atom in enumerate(row):
+        if atom.sign == "(":
+            opened.append(at)
+        elif atom.sign == ")" and opened:
+            start = opened.pop()
+            if any(TALL.search(each.xml) for each in row[start:at]):
+                for place in (start, at):
+                    xml = row[place].xml.replace('stretchy="false"', 'stretchy="true"', 1)
+                    row[place] = row[place]._replace(xml=xml)
     return row
 
 
@@ -219,7 +235,7 @@ def _named(command: str, text: str, tokens: Tokens) -> Atom:
         return Atom(_table(text.rstrip("*"), tokens))
     if command == "text":
         words = text.replace(" ", "\u00a0")
-        if text.startswith(" "):  # words between operands: ` for every `
+        if text.startswith(" "):  # words between operands: ` copied along `
             return Atom(_element("mtext", words), "operator")
         return Atom(f'<mi mathvariant="normal">{words}</mi>')  # beside an mtext, a sign has no room
     return Atom(_element("mi", text), "function")

@@ -30,6 +30,7 @@ from attncalc.render.page import (
 )
 from attncalc.render.traces import (
     beginning,
+    handed_on,
     is_backward,
     kinks,
     left_over,
@@ -62,6 +63,9 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
     outputs = _told(trace.outputs)
+    if all(is_backward(output, trace) for output in outputs):
+        keys = [step.key for step in trace.steps]
+        outputs = tuple(sorted(outputs, key=lambda output: keys.index(output.key)))
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
     entries = _marked(entries, outputs)
     number = amount(len(steps), "step") + " kept" * bool(trace.gaps)
@@ -99,12 +103,10 @@ def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
     """An output that is only handed on, with the arithmetic of the step that it came from: that is not on this page."""
     step, lines = output, part.lines
     while not lines:
-        if 0 not in step.shape and len(solver.arithmetic(trace, step, (0,) * len(step.shape))) > 1:
-            return part  # it is made by arithmetic, which says no more than its value
-        origins = solver.origins(trace, step, (0,) * len(step.shape)) if 0 not in step.shape else ()
-        if len(origins) != 1 or origins[0].operand:
+        found = None if 0 in step.shape else handed_on(step, (0,) * len(step.shape), trace)
+        if found is None:
             return part
-        step = trace.find(origins[0].of)
+        step, _ = found
         if output.value is None or step.value is None or not alike(step.value, output.value):
             return part
         worked = worked_lines(step, table(step, trace, view), trace, view, {})
@@ -147,6 +149,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
     for item in steps:
         gathered.setdefault(part(item), []).append(item)
     before, gaps = "", trace.gaps
+    width = max((len(name) for alone, name, _ in gathered if alone), default=0)
     for (alone, name, backward), inside in gathered.items():
         number, last = inside[-1]
         within = last.key.split("/")[0]
@@ -154,7 +157,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
             yield Row((GAP, "", f"{gaps[before].said}; --all keeps every one"))
         before = within
         if alone:
-            yield _row(f"{number} ", last, trace, view)
+            yield _row(f"{number:>{width}} ", last, trace, view)
         else:
             yield _group(name, [step for _, step in inside], trace, view, backward=backward)
 
@@ -229,14 +232,14 @@ def _few(entries: list[Row]) -> Iterable[Row]:
 
 
 def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
-    """What follows what: the parts at the top, and of parts that are alike inside, what one of them holds."""
+    """In which order: the parts at the top, and of parts that are alike inside, what one of them holds."""
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])
-        drawn: Block = Rows("what follows what", ("in", "follow one another"), rows)
+        drawn: Block = Rows("in this order", ("in", "follow one another"), rows)
         if len(rows) == 1:  # all of it, which needs no heading
             drawn = Points((Point(rows[0].cells[1], mark="· "),))
-        yield from [Part("section", Heading("What follows what"), (drawn,))] if rows else []
+        yield from [Part("section", Heading("In this order"), (drawn,))] if rows else []
 
 
 def _way(step: Step, trace: Trace) -> list[str]:

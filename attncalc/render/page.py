@@ -121,6 +121,7 @@ class Table(NamedTuple):
     source: str = ""  # of an operand: where it is from,
     note: str = ""  # how it was read,
     typed: str = ""  # and how one would type it, where it is small
+    written: Array | None = None  # its entries as they were given, where some are 1/3 or sqrt(2)
     number: int = 0  # by which the entries of a page point at one another
     blank: bool = False  # to be filled in, where the value is a number
     decimal: str = "."  # the mark in its numbers
@@ -174,14 +175,26 @@ class Verdict(NamedTuple):
     given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
     stack: tuple[int, ...] = ()  # the sizes of the axes in front of the columns, along which the rows lie
     first: int = 0  # by which rows and columns are counted from
-    along: str = ""  # what those axes are called, `h,n`, where that is known and there are several
+    labels: tuple[tuple[str, ...], ...] = ()  # of each axis, () where it has none
+    along: str = ""  # what the axes of the stack are called, `h,n`, where that is known and there are several
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What stands above the columns of the map."""
+        return self._names(-1, range(len(self.map[0])))
+
+    def _names(self, axis: int, places: Iterable[int]) -> tuple[str, ...]:
+        """The places along an axis by their labels, or by their numbers."""
+        words = self.labels[axis] if self.labels else ()
+        return tuple(visible(words[place]) if words else str(place + self.first) for place in places)
 
     @property
     def answered(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The rows of the map by their indices: what was answered, with a × at what is wrong."""
         given = self.given or tuple(("·",) * len(row) for row in self.map)
         for number, (row, cells) in enumerate(zip(self.map, given, strict=True)):
-            name = ",".join(str(index + self.first) for index in _place(number, self.stack))
+            at = enumerate(_place(number, self.stack))
+            name = ",".join(part for axis, index in at for part in self._names(axis, [index]))
             yield name, tuple(f"{cell} ×" if wrong else cell for cell, wrong in zip(cells, row, strict=True))
 
     @property
@@ -439,7 +452,7 @@ def _part(table: Table, at: Place, rows: Sequence[int], columns: Sequence[int]) 
         assert table.ends is not None, "asked of what can be shown"
         below = [[table.ends.rows.index(i)] for i in rows]
         return table.ends.entries[at][below, [table.ends.columns.index(i) for i in columns]]
-    chosen: Array = table.value
+    chosen: Array = table.value if table.written is None else table.written
     if table.shape:
         chosen = chosen[at][[[i] for i in rows], [*columns]] if len(table.shape) > 1 else chosen[[*columns]]
     return chosen.reshape(len(rows), len(columns))
@@ -457,6 +470,8 @@ def _entries(table: Table, parts: Sequence[Array], view: View) -> Sequence[list[
         return [[[visible(f"{table.names[int(i)]} ({int(i)})") for i in line] for line in part] for part in parts]
     if table.is_words:
         return [[[visible(str(words)) for words in line] for line in part] for part in parts]
+    if table.written is not None:
+        return [[[visible(str(entry)) for entry in line] for line in part] for part in parts]
     from attncalc.record.numbers import written_alike  # a door: NumPy, which pages without numbers do without
 
     written = written_alike(parts, view.digits)

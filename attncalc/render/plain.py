@@ -169,6 +169,8 @@ def _values(blocks: Sequence[Any], view: View) -> Iterator[str]:
     for table in (block for block in blocks if isinstance(block, Table)):
         if not table.blank:
             lines = [table.instead] if table.full is None else rows(table.full, view.digits)
+            if table.written is not None:
+                lines = [" ".join(map(str, row)) for row in np.atleast_2d(table.written)]
             yield from (line.replace(".", table.decimal) for line in lines)
 
 

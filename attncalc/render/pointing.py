@@ -13,6 +13,7 @@ from attncalc.render.page import (
     Limits,
     Note,
     Page,
+    Paragraph,
     Part,
     Place,
     Table,
@@ -28,6 +29,8 @@ from attncalc.solve import solver
 
 MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand
 WORDIEST = 240  # characters
+
+THE_RESULT = "the same numbers as the result"
 
 Key = tuple[bool, str]  # whether it is an operand, and its name or its step's key
 
@@ -45,7 +48,23 @@ class _Source(NamedTuple):
 def page(trace: Trace, view: View) -> Page:
     """The page of a trace whose entries tell something; those of a value alone, or of lines of arithmetic, do not."""
     made = traces.page(trace, view, once=False)
-    return made if view.bare or view.cells else pointed(made, trace, view, html.limits(made))
+    return made if view.bare or view.cells else _once(pointed(made, trace, view, html.limits(made)))
+
+
+def _once(page: Page) -> Page:
+    """The page with the result's table once: at the end, though its step stands in the midst of the others."""
+    again = {step.heading.key for part in page.all(Part) for step in part.steps if step.kind == "again"}
+
+    def told(block: Any) -> Any:
+        if not isinstance(block, Part) or block.kind == "again":
+            return block
+        if block.kind != "step" or block.heading.key not in again:
+            return block._replace(blocks=tuple(map(told, block.blocks)))
+        is_above = (isinstance(each, Table) and bool(each.shape) for each in block.blocks)
+        blocks = zip(block.blocks, is_above, strict=True)
+        return block._replace(blocks=tuple(each._replace(said=THE_RESULT) if above else each for each, above in blocks))
+
+    return page._replace(blocks=tuple(map(told, page.blocks))) if again else page
 
 
 def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
@@ -93,7 +112,8 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
             blocks.insert(next(i for i, each in enumerate(blocks) if isinstance(each, Table)) + 1, note)
         return block._replace(blocks=tuple(blocks))
 
-    return page._replace(blocks=tuple(map(numbered, page.blocks)), told=told, felt=frozenset(felt))
+    blocks = [block for block in page.blocks if silent or not (isinstance(block, Paragraph) and block.kind == "onward")]
+    return page._replace(blocks=tuple(map(numbered, blocks)), told=told, felt=frozenset(felt))
 
 
 def _sources(origins: Iterable[Origin]) -> dict[tuple[bool, str], list[Origin]]:

@@ -49,6 +49,12 @@ const copied = cells => {
     from.append(copy);
   }
 };
+// The panel stands at the foot of the page, and above where it would cover what is pointed at.
+const uncovered = cell => {
+  panel.classList.remove("high");
+  const [there, over] = [cell, panel].map(part => part.getBoundingClientRect());
+  panel.classList.toggle("high", there.bottom > over.top && there.right > over.left && there.top > over.height);
+};
 const show = cell => {
   dark();
   current = cell;
@@ -67,7 +73,7 @@ const show = cell => {
     question.textContent = `What do you expect ${place(cell)} to be?`;
     guess.value = "";
     asked.hidden = false;
-    return;
+    return uncovered(cell);
   }
   const formula = cell.closest(".step")?.querySelector(".formula");
   if (formula) rule.append(formula.cloneNode(true));
@@ -77,6 +83,7 @@ const show = cell => {
   found.forEach(cells => copied(cells));
   mark(cell, "at");
   if (pinned) cell.classList.add("pinned");
+  uncovered(cell);
 };
 const told = place => place?.closest?.("[data-how]") ?? null;
 const pin = cell => { pinned = Boolean(cell); path = cell ? [cell] : []; show(cell); };

@@ -197,12 +197,13 @@ class Drawn:
             yield from self.section(part)
 
     def given(self, part: Part) -> Iterator[RenderableType]:
-        """What was given: those operands that are of one file together, below its name."""
+        """What was given: operands of one file below its name; one by itself where a line would not hold both."""
         tables = list(part.all(Table))
-        named = ((table.source, f"#{table.name}") for table in tables)
+        named = [(table.source, f"#{table.name}") for table in tables]
         files = Counter(source.removesuffix(name) for source, name in named if source.endswith(name))
         file, count = max(files.items(), key=lambda item: item[1], default=("", 0))
-        common = file if count > 1 else ""
+        is_long = self.width is not None and any(len(f"← {source},") > self.width - 6 for source, _ in named)
+        common = file if count > 1 or is_long else ""
         together = [table for table in tables if common and table.source == f"{common}#{table.name}"]
         drawn = [list(self.operand(table, table.source)) for table in tables if table not in together]
         drawn += [[Indented(Chain(self.text(f"← {common}"), hang=4), 2)]] if common else []
@@ -351,7 +352,8 @@ class Drawn:
                 drawn.append("")
             has_rows = at != 1 and len(table.shape) > 1  # of the second factor, and of a bias, it is a column
             place = (lit[0] if has_rows else None, lit[1] if at else None) if lit else NOWHERE
-            drawn.append(_drawn(one, one.columns, table, self.view, style if table is tables[-1] else "", place))
+            own = style if table is tables[-1] and not lit else ""  # beside bold entries the one in colour is fainter
+            drawn.append(_drawn(one, one.columns, table, self.view, own, place))
         beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
         beside.add_row(*above)
         beside.add_row(*drawn)
@@ -460,10 +462,15 @@ class Drawn:
         yield from (Indented(self.text(words, style), 6, first=4) for words, style in told if words)
         wide = max((len(cell) for row in verdict.given for cell in row), default=0)
         columns = len(verdict.map[0]) if verdict.map else 0
-        beside = wide and 4 + columns * (3 + wide) + 2 <= (self.width or 120)
+        names = [self.view.spell(name) for name, _ in verdict.answered] if any(verdict.labels[:-1]) else []
+        margin = max(map(cell_len, names), default=-2) + 2
+        beside = wide and 4 + margin + columns * (3 + wide) + 2 <= (self.width or 120)
         for i, row in enumerate(verdict.map):
             signs = " ".join("×" if wrong else "·" for wrong in row)
-            line = self.text(signs, ALARM if any(row) else FAINT)
+            line = self.text("", FAINT)
+            if names:
+                line.append(f"{right(names[i], margin - 2)}  ", FAINT)
+            line.append(signs, ALARM if any(row) else FAINT)
             if beside:
                 line.append("   " + "  ".join(f"{cell:>{wide}}" for cell in verdict.given[i]), FAINT)
             yield Indented(line, 4)
@@ -597,9 +604,9 @@ GLUE = "\xa0"
 
 THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
 PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
-LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|for every|where(?: \w+ {THAN})?"  # a formula is broken before it
+LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|copied along|where(?: \w+ {THAN})?"  # a formula is broken before it
 CHOOSING = ("where", "else")  # a condition is broken before these rather than within it
-PARTING = (*CHOOSING, "≈", "→", "->", "for")  # and a sum before these, as behind a comma, rather than before its signs
+PARTING = (*CHOOSING, "≈", "→", "->", "for", "copied")  # and a sum before these rather than before its signs
 TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
 WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
 FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number
@@ -608,14 +615,21 @@ BARRED = r"(?:^|(?<=[][( ^·×√−-]))\|"  # a bar that opens
 OPENED = rf"[(\[]|{BARRED}"
 CLOSED = ")]|"
 SPLIT = (", ", "; ")
+OUTCOMES = ("≈", "→", "->")  # before a value or a shape that comes out
 LAST = r"(?<=[,#)|])(?=[^,#)|²ᵀ])"  # in a name that is too long for a line
 
 HANG = 4
 """Columns before what stands below a name."""
+DEEPER = 2
+"""And before a line that goes on within what another line begins with: a term, or a bracket."""
 DEEP = 1.5
 """What a bracket costs in which a line ends; a line costs 1."""
 TORN = 4.0
 """What a line costs besides that ends within a term, though it holds another one: more than a further line costs."""
+PAST = 3.0
+"""And one that ends, or begins, within brackets, though it holds a term outside of them."""
+
+Depths: TypeAlias = frozenset[tuple[int, int]]
 
 
 class _Break(NamedTuple):
@@ -627,7 +641,17 @@ class _Break(NamedTuple):
     at: int
     cost: float
     rank: int = 0
-    within: int = -1  # the place of the bracket that it stands in
+    within: Sequence[int] = ()  # the places of the brackets that it stands in
+    is_outcome: bool = False  # a value or a shape that comes out
+
+    @property
+    def depth(self) -> tuple[int, int]:
+        """How many brackets it is within, and how tight it is: what is deeper is a part of what is less deep."""
+        return len(self.within), self.rank
+
+    def indent(self, parted: Depths, room: int) -> int:
+        """How far a line that begins here hangs in, where others begin as deep as that."""
+        return min(DEEPER * sum(depth < self.depth for depth in parted), room // 3)
 
 
 class Way(Enum):
@@ -712,34 +736,54 @@ def cheapest(chains: Sequence[Chain], width: int) -> Way:
 
 def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0, is_formula: bool = True) -> Iterator[Text]:
     """The text from `indent` on, broken where it is wider than the page; further lines hang in more."""
-    starts = [each.at for each in _breaks(text.plain, width - indent, width - indent - hang, is_formula=is_formula)]
-    for at, line in enumerate(text.divide(starts)):
+    further = width - indent - hang
+    breaks = _breaks(text.plain, width - indent, further, is_formula=is_formula)
+    parted = _depths(breaks)
+    columns = [indent, *(indent + hang + each.indent(parted, further) for each in breaks)]
+    for column, line in zip(columns, text.divide([each.at for each in breaks]), strict=True):
         line.rstrip()
         line.plain = line.plain.replace(GLUE, " ")
-        yield Text(" " * (indent + hang * (at > 0)), no_wrap=True).append_text(line)
+        yield Text(" " * max(min(column, width - line.cell_len), indent), no_wrap=True).append_text(line)
+
+
+def _depths(breaks: Iterable[_Break]) -> Depths:
+    """How deep lines begin, but for those of a value or a shape that comes out."""
+    return frozenset(each.depth for each in breaks if not each.is_outcome)
 
 
 def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> Sequence[_Break]:
     """Where lines begin, a first one of so many cells and then lines of so many: as it costs the least.
 
     A line that ends within brackets, though it holds a place outside of them, costs that once more. So does one that
-    ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`.
+    ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`. What continues a term,
+    or stands within brackets, hangs in further than what it is a part of.
     """
     if cell_len(text) <= first:
         return ()
     places = [_Break(0, 0), *_places(text, max(further, 1), is_formula), _Break(len(text), 0)]
+    parted: Depths = frozenset()
+    while True:  # lines within what turns out to be parted have less room
+        chosen = _cheapest(text, places, [first, *(further - each.indent(parted, further) for each in places[1:])])
+        if (found := _depths(chosen)) <= parted:
+            return chosen
+        parted |= found
+
+
+def _cheapest(text: str, places: Sequence[_Break], rooms: Sequence[int]) -> Sequence[_Break]:
+    """Those of the places at which lines begin, of which each has so much room."""
     last = len(places) - 1
     best: list[tuple[float, int]] = [(0.0, last)] * (last + 1)  # what the rest costs from a place on, and the next one
     for start in reversed(range(last)):
-        room = further if start else first
         found, least = (float("inf"), last), float("inf")
-        held: dict[int, _Break] = {}
+        held: dict[Sequence[int], _Break] = {}
         for end in range(start + 1, last + 1):
-            if end > start + 1 and cell_len(text[places[start].at : places[end].at].rstrip()) > room:
+            if end > start + 1 and cell_len(text[places[start].at : places[end].at].rstrip()) > rooms[start]:
                 break
             place = places[end]
             looser = held.get(place.within, place)
             cost = place.cost + max(0, place.cost - least) + TORN * (looser.rank < place.rank)
+            inner = max(len(places[start].within), len(place.within))
+            cost += PAST * any(each.rank == 1 and len(each.within) < inner for each in held.values())
             found = min(found, (cost + best[end][0], -end))  # of equals the longest line
             least = min(least, place.cost)
             held[place.within] = min(looser, place, key=lambda each: each.rank)
@@ -773,7 +817,9 @@ def _places(text: str, room: int, is_formula: bool) -> Iterator[_Break]:
     brackets = _brackets(text)
     for at, (cost, rank) in sorted(found.items()):
         depth = len(brackets[at]) - 0.5 * (text[at - 2 : at] == "; ")
-        yield _Break(at, 1 + DEEP * (depth + cost), rank, (-1, *brackets[at])[-1]) if is_formula else _Break(at, 1)
+        is_outcome = text.startswith(OUTCOMES, at)
+        costs = 1 + DEEP * (depth + cost)
+        yield _Break(at, costs, rank, brackets[at], is_outcome) if is_formula else _Break(at, 1)
 
 
 def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, tuple[float, int]]]:
@@ -957,7 +1003,8 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
     shown = columns = whole_grid.columns
     if not all(whole_grid.fits([column], width) for column in columns):
         for at, entry in located(table, matrix):
-            place = f"[{','.join(map(str, at[len(matrix.at) :]))}]"
+            names = (label(table, axis, index) for axis, index in zip(table.axes, at, strict=True))
+            place = f"[{','.join([*names][len(matrix.at) :])}]"
             yield Chain(Text.assemble((f"{place}  ", FAINT), (view.spell(entry), style)), hang=4)
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
         whole_grid = _narrowed(whole_grid, table, view, width)

@@ -304,6 +304,11 @@ def is_short(line: record.Arithmetic) -> bool:
     return "#" in words and "…" not in words and terms < MOST
 
 
+def _is_told(line: record.Arithmetic) -> bool:
+    """Whether it is words alone, that say why an entry is what it is."""
+    return len(line) == 1 and isinstance(line[0], str) and re.fullmatch(WORDS, line[0]) is not None
+
+
 LONGEST_INLINE = 48  # characters of an operand that is repeated in a line
 MOST_WRITTEN = 2_000  # entries whose arithmetic is written in one call
 ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
@@ -508,7 +513,8 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     """Of a backward pass what depends on what; and the rules by which a gradient comes back that has several ways."""
     if all(step.gradient_of is None for step in trace.steps):
         return
-    edges = solver.edges(trace)
+    letters = {name: given.symbol for name, given in trace.inputs.items() if given.symbol and name not in trace}
+    edges = [(letters.get(value, value), into, rule) for value, into, rule in solver.edges(trace)]
     if not 1 < len(edges) <= MOST_EDGES:
         return
     chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
@@ -612,28 +618,27 @@ def _divided(
 class Above(NamedTuple):
     """What stands above a step: the place that was worked out last, and what formulas speak of that is no step.
 
+    `told` are the names that these have, with what was told of each last: a letter may count along another axis later.
     `known` are steps by their keys, and operands by their names, which have a True behind them.
     """
 
     followed: dict[str, int]
-    told: set[str]
+    told: dict[str, str]
     known: Mapping[tuple[str, bool], Step]
 
 
 def _nothing_above(trace: Trace) -> Above:
     known = {(step.key, False): step for step in trace.steps}
-    return Above({}, set(), known | {(name, True): step for name, step in operand_steps(trace).items()})
+    return Above({}, {}, known | {(name, True): step for name, step in operand_steps(trace).items()})
 
 
 def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
     how = formula(step)
-    if how.text == how.symbol:  # passed on from part to part, by one name in both: ∂L/∂output[norm] = ∂L/∂output
-        part = rf"{{{how.symbol_latex}}}_{{\text{{{step.group}}}}}"
-        how = how._replace(symbol=f"{how.symbol}[{step.group}]", symbol_latex=part)
     blocks: list[Block] = [how]
-    where = {words: latex for words, latex in solver.unshown(trace, step).items() if words not in above.told}
-    above.told.update(where)
+    unshown = solver.unshown(trace, step)
+    where = {words: latex for words, latex in unshown.items() if above.told.get(words.partition(" = ")[0]) != words}
+    above.told.update((words.partition(" = ")[0], words) for words in where)
     if where:
         latex = "; ".join(f"${each}$" for each in where.values())
         blocks.append(Paragraph(f"where {'; '.join(where)}", "where", f"where {latex}"))
@@ -802,7 +807,13 @@ def operands(trace: Trace) -> list[Table]:
 def _operand(step: Step, operand: Given) -> Table:
     value, symbol, latex = step.value, step.symbol, step.symbol_latex
     shown = Table(step.name, value, step.axes, step.shape, step.labels, step.names, symbol, latex, full=value)
-    return shown._replace(source=operand.source, note=operand.note, typed=typed(operand))
+    written = operand.written if typed(operand) and _is_exact(operand.written) else None
+    return shown._replace(source=operand.source, note=operand.note, typed=typed(operand), written=written)
+
+
+def _is_exact(written: Any) -> bool:
+    """Whether an operand was given as fractions and roots, of which decimals are others."""
+    return written is not None and any(re.search(r"[/a-z(]", str(entry).replace("e", "")) for entry in written.flat)
 
 
 def typed(operand: Given) -> str:
@@ -819,19 +830,25 @@ def typed(operand: Given) -> str:
 
 
 def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) -> list[str]:
-    """`causal = true`, `scale = none`: the options that are not as they would be by themselves.
+    """`causal = true`, `scale = none`: the options that were given, or are not as they would be by themselves.
 
+    One that is a letter is told, too, where a reason speaks of it, as of p.
     With `signs` also those that formulas call otherwise, and how: `eps = ε = 1e-05`; `ε = 1e-05` where none sets it.
     """
-    usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
+    problem = trace.problem if isinstance(trace.problem, Problem) else None
+    usual, given = (problem.calculation.defaults, problem.options) if problem else ({}, {})
     spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
-    if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads'))}":
+    if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads', (signs or {})['h'][1]))}":
         spoken["heads"] = spoken.pop("h")
-    chosen = [name for name, value in trace.options.items() if name in spoken or value != usual.get(name)]
+    letters = {
+        name for name in usual if len(name) == 1 and any(re.search(rf"\b{name}\b", step.why) for step in trace.steps)
+    }
+    told = spoken.keys() | given.keys() | letters
+    chosen = [name for name, value in trace.options.items() if name in told or value != usual.get(name)]
     said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
         if words.partition(" = ")[0] != name:
-            said[name] = f"{name} = {words}" if name in said else words
+            said[name] = f"{name} = {words}" if name in said or name in usual else words
         elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
             said[name] = words
     return [*said.values()]
@@ -858,7 +875,8 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
         return []
     if len(shape) < 2 and prod(shape) <= MOST:
         places = list(np.ndindex(*shape))
-        if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
+        found = [solver.arithmetic(trace, step, place) for place in places]
+        if any(map(is_short, found)) and all(is_short(each) or _is_told(each) for each in found):
             most = LONGEST_WORKED if len(places) == 1 else LONGEST_WORKED - ROW
             lines = _in_few_rows(step, places, shown, trace, view, most)
             if lines and (not shape or any(line.arithmetic or line.why for line in lines)):
@@ -908,6 +926,15 @@ def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepe
     if not arithmetic and len(pieces) == 1 and (why := _whence(line, step, trace)):
         told = [f"{number} ({why})"]
     return line._replace(arithmetic=arithmetic, links=tuple(told), why=why)
+
+
+def handed_on(step: Step, at: tuple[int, ...], trace: Trace) -> tuple[Step, tuple[int, ...]] | None:
+    """The step, and the place there, that an entry comes from as it is; None where it is made by arithmetic."""
+    origins = () if len(solver.arithmetic(trace, step, at)) > 1 else solver.origins(trace, step, at)
+    if len(origins) != 1 or origins[0].operand or any(len(along) > 1 for along in origins[0].ranges.values()):
+        return None
+    found = trace.find(origins[0].of)
+    return found, tuple(origins[0].ranges[axis][0] for axis in found.axes)
 
 
 def _whence(line: Line, step: Step, trace: Trace) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, near
+from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, near, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM
@@ -25,7 +25,7 @@ from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
 
-IGNORED = "the result ignores it"
+IGNORED = "does not depend on it"
 IN_JUMPS = "the result changes with it only in jumps, and between them its slope is 0"
 
 
@@ -39,7 +39,8 @@ def backward_pass(
     seen = walk(result) if len(found) < len(wrt) else ()
 
     def nothing(node: Node) -> Node:
-        return gradient_step(node, spread(as_node(0), node.axes), IN_JUMPS if node in seen else IGNORED)
+        why = IN_JUMPS if node in seen else f"the result, {result.args['name']}, {IGNORED}"
+        return gradient_step(node, spread(as_node(0), node.axes), why)
 
     return tuple(found[node] if node in found else nothing(node) for node in wrt)
 
@@ -167,6 +168,18 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
             why = "upstream is all ones (the loss is that sum), so the gradient of every operand is 0"
             return (f"{rows}; {why}. {_to_see_more(result.shape, names)}",)
     return ()
+
+
+def steep(written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
+    """A note on each gradient that is infinite somewhere."""
+    told = []
+    for node in written.outputs:
+        value = values[node]
+        if value.dtype.kind == "f" and np.isinf(value).any():
+            first = tuple(np.argwhere(np.isinf(value))[0])
+            infinite = "∞" if value[first] > 0 else "−∞"
+            told.append(f"{node.path}{place_text(first)} is {infinite}: the slope grows without bound there")
+    return tuple(told)
 
 
 MOST_TYPED = 24  # entries of an upstream that one types

@@ -25,7 +25,7 @@ from attncalc.declare.calculation import Calculation, Measured
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
 from attncalc.evaluate.values import Machine, Rounding, told_apart
 from attncalc.language import primitive
-from attncalc.language.graph import Expression, Node, Number, building, given
+from attncalc.language.graph import Expression, Node, Number, building, given, note
 from attncalc.language.kernels import has_letters, number
 from attncalc.record.trace import Given
 from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, kind_of
@@ -257,6 +257,7 @@ def _returned(
     if made.loss is None:
         name = problem.calculation.name
         raise NoGradient(f"{name} is a loop whose turns depend on values: it has no gradient")
+    note(f"the loss is that of the first {made.turn}, before any update")
     return (made.loss,), None
 
 

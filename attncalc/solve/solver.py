@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,7 +19,7 @@ from attncalc.declare.operands import UPSTREAM
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
-from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, symbol
+from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, latex_axis, symbol
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import NOTHING, Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
@@ -295,7 +296,8 @@ def _beside(
         return {}, ()
     from attncalc.solve import backward  # a door: most problems have no backward pass
 
-    return backward.gradchecks(written) if compared else {}, backward.flat(problem, written, values)
+    notes = (*backward.flat(problem, written, values), *backward.steep(written, values))
+    return backward.gradchecks(written) if compared else {}, notes
 
 
 def _exactly(problem: Problem) -> Problem:
@@ -391,6 +393,9 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         return left, len(set(at[-2:])) < len(at[-2:])
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
+    if len(step.shape) > 2:  # the matrix after the first is looked at last
+        wide = [sorted({*places, min(1, size - 1)}) for places, size in zip(along, step.shape, strict=True)]
+        near += [at for at in product(*wide) if at not in near]
     masks = "else −∞" in step.formula and any(entry_of(trace, step, at) == -np.inf for at in near)
     nothing = left_over(trace, step)
     best, most = None, (False, False, False, 0)
@@ -399,7 +404,9 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         found = (
             bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
             masks and bool(entry_of(trace, step, at) == -np.inf),
-            bool(numbers) and not _is_handed_on(numbers, entry_of(trace, step, at)),
+            bool(numbers)
+            and not _is_handed_on(numbers, entry_of(trace, step, at))
+            and not _is_decided(trace, step, at),
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
@@ -420,8 +427,24 @@ def _is_handed_on(numbers: list[Any], entry: Any) -> bool:
 
 
 def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:
-    """The numbers in an entry's arithmetic."""
-    return [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
+    """The numbers in an entry's arithmetic, 0 for both of a difference of equals, as in e^(2 − 2)."""
+    pieces = arithmetic(trace, step, at)
+    found = [piece.value for piece in pieces if isinstance(piece, Entry)]
+    signs = ["(", *(piece if isinstance(piece, str) else "" for piece in pieces), ")"]
+    for i, number in enumerate(at for at, piece in enumerate(pieces[:-2]) if isinstance(piece, Entry)):
+        before, between, behind = signs[number], signs[number + 2], signs[number + 4]
+        if before.endswith("(") and between == " − " and behind.startswith(")") and found[i] == found[i + 1]:
+            found[i : i + 2] = [0, 0]
+    return found
+
+
+COMPARISONS = (" < ", " > ", " = ", " ≤ ", " ≥ ", " ≠ ")
+
+
+def _is_decided(trace: Trace, step: Step, at: tuple[int, ...]) -> bool:
+    """Whether all that is told of an entry is what has decided it: `1 > 0`, and not `0.5×2 (1 > 0)`."""
+    words = [piece for piece in arithmetic(trace, step, at) if isinstance(piece, str)]
+    return len(words) == 1 and words[0] in COMPARISONS
 
 
 def largest(step: Step) -> tuple[int, ...] | None:
@@ -552,8 +575,8 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
 def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
     """The numbers that formulas call by a name, as ε for eps: by the option's name, or their own, that and the number.
 
-    The size of an axis stands with the values, and one that differs from part to part is none. A state that nothing was
-    given for is 0.
+    The size of an axis stands with the values, and one that differs from part to part is none; that of a part of one,
+    `(h d_k)`, has the option's name that tells it, heads. A state that nothing was given for is 0.
     """
     known = {axis for held in (trace.inputs.values(), trace.steps) for each in held for axis in each.axes}
     found: dict[str, dict[tuple[str, Any], None]] = {}
@@ -568,7 +591,24 @@ def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
             if options or {*said["values"]} == {0}:
                 value = said["values"] if options else 0
                 found.setdefault(options[0] if options else symbol(node), {})[symbol(node), value] = None
-    return {name: next(iter(numbers)) for name, numbers in found.items() if len(numbers) == 1}
+    told = {name: next(iter(numbers)) for name, numbers in found.items() if len(numbers) == 1}
+    for option, sizes in _parts(trace).items():
+        if len(sizes) == 1:
+            letter, size = sizes.pop()
+            sign, number = told.get(option, ("", size))
+            told[option] = f"{sign} = {letter}" if sign and number == size else letter, size
+    return told
+
+
+def _parts(trace: Trace) -> dict[str, set[tuple[str, int]]]:
+    """The parts of axes whose sizes an option gives, by its name: `heads` for h = 2 of (h d_k)."""
+    options = trace.problem.calculation.sizes if isinstance(trace.problem, Problem) else {}
+    found: dict[str, set[tuple[str, int]]] = {}
+    for axis in {axis for node in walk(*behind(trace).named) for axis in node.axes} if options else ():
+        for part in axis.parts or (axis,):
+            if part.name in options:
+                found.setdefault(options[part.name], set()).add((part.name, part.size))
+    return found
 
 
 def _leaves(named: Node) -> list[Node]:
@@ -578,19 +618,47 @@ def _leaves(named: Node) -> list[Node]:
 
 
 def unshown(trace: Trace, step: Step) -> dict[str, str]:
-    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX."""
+    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX.
+
+    A letter that counts places, and that the reason does not name, is told with them: `i = 0…1 along pair`.
+    """
     found = behind(trace).found(step)
     told: dict[str, str] = {}
+    counted: dict[tuple[str, str], dict[int, None]] = {}
     left = [found[0]] if found else []
     while left:
-        hidden = [node for node in _leaves(left.pop(0)) if node.op == "step" and not node.args["shown"]]
+        speaking = left.pop(0)
+        leaves = _leaves(speaking)
+        hidden = [node for node in leaves if node.op == "step" and not node.args["shown"]]
         shown = {each.key for each in (*trace.steps, *trace.outputs)} if hidden else set()
         for node in hidden:
             if node.path not in shown:
                 text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
                 left += [node] if text not in told else []
                 told[text] = latex
-    return told
+        said, places = formula(speaking), [leaf for leaf in leaves if leaf.op == "index"]
+        for node in sorted(places, key=lambda leaf: _named_at(said, symbol(leaf))):
+            if _named_at(said, symbol(node)) >= 0 > _named_at(step.why, symbol(node)):
+                along = node.args["along"]
+                counted.setdefault((symbol(node), along.name), {})[along.size] = None
+    return told | dict(_counted(*letter, sorted(sizes)) for letter, sizes in counted.items())
+
+
+def _named_at(text: str, letter: str) -> int:
+    """Where a letter stands in a text as a word; −1 where it does not."""
+    found = re.search(rf"(?<!\w){letter}(?!\w)", text)
+    return found.start() if found else -1
+
+
+def _counted(letter: str, along: str, sizes: Sequence[int]) -> tuple[str, str]:
+    """Which places a letter counts, which may be other ones in another part: `i = 0…1 along pair`, and in LaTeX."""
+    text, latex = (
+        f"{letter} = {either.join(f'0{gap}{size - 1}' if size > 1 else '0' for size in sizes)}"
+        for gap, either in (("…", " or "), (r" \ldots ", r" \text{ or } "))
+    )
+    if along == letter:
+        return text, latex
+    return f"{text} along {along}", rf"{latex} \text{{ along }} {latex_axis(along)}"
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:

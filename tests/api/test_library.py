@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import inspect
 import io
+import json
 import pickle
 import pydoc
+import re
 import subprocess
 import sys
+import traceback
 from decimal import Decimal
 from fractions import Fraction
 from importlib import metadata
@@ -191,11 +194,65 @@ class TestATrace:
     ],
 )
 def test_every_error_is_a_valueerror_of_one_line(call: Any, said: str, hint: str) -> None:
-    with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
+    with pytest.raises(ac.AttncalcError) as error:
         call()
-    assert isinstance(error.value, ac.AttncalcError)
+    assert isinstance(error.value, ValueError)
+    assert re.fullmatch(r"[^\n]+", str(error.value))
     assert said in str(error.value)
     assert hint in error.value.hint
+
+
+def test_a_traceback_shows_the_hint() -> None:
+    """It stands below the message, which is one line; a mend that is found later takes its place."""
+    with pytest.raises(ac.OptionError) as error:
+        ac.attention(Q, K, V, casual=True)
+    shown = traceback.format_exception(error.value)
+    assert shown[-1] == "hint: did you mean causal?\n"
+    error.value.hint = "another"
+    assert traceback.format_exception(error.value)[-1] == "hint: another\n"
+    error.value.hint = ""
+    assert "hint" not in traceback.format_exception(error.value)[-1]
+
+
+def test_an_entry_has_its_arithmetic() -> None:
+    t = ac.attention(**json.loads(LABELLED))
+    assert t.find("output").labels == {"n": ("I", "like")}
+    told = t.cell("output[like,0]", "weights[1,0]").splitlines()
+    assert [line.partition(" = ")[0] for line in told] == ["output[like,0]", "weights[1,0]"]
+    assert told[0].endswith(f" = {t.result[1, 0]:.4f}")
+    with pytest.raises(ac.AttncalcError) as error:
+        t.find("weights[1,0]")
+    assert 't.cell("weights[1,0]")' in error.value.hint
+    with pytest.raises(ac.OptionError):
+        t.cell()
+
+
+LABELLED = """{"q": {"I": ["1/2", 1], "like": [1, "-1/3"]}, "k": [[1, 0], ["1/3", 1]], "v": [[1, 0], ["1/2", 3]]}"""
+
+
+def test_fractions_are_exact_unless_floats_are_asked_for() -> None:
+    q = [[Fraction(1, 2), 1, 0], [1, Fraction(-1, 3), 2]]
+    exact, floats = ac.attention(q, K, V), ac.attention(q, K, V, exact=False)
+    assert "exact=False" in exact.notes[-1]
+    assert [str(found.result.dtype) for found in (exact, floats)] == ["object", "float64"]
+    assert not floats.notes
+    np.testing.assert_allclose(floats.result, exact.result.astype(float))
+    assert floats.grad()["grad_q"].round(4).dtype == float
+    assert not ac.attention(q, K, V, exact=True).notes
+
+
+def test_what_is_given_by_name_is_told() -> None:
+    with pytest.raises(ac.OptionError) as error:
+        ac.sinusoidal(3, 4)
+    assert error.value.hint == "attncalc.sinusoidal(n=3, d=4) names them"
+    assert "()" not in str(error.value)
+    assert ac.sinusoidal(n=3, d=4).result.shape == (3, 4)
+
+
+def test_a_marked_sheet_draws_itself() -> None:
+    marked = ac.attention(Q, K, V).check(np.full((2, 3), 0.3))
+    assert "<table" in marked._repr_html_()
+    assert repr(marked["output"]) == "<output: unexplained, 0 of 2>"
 
 
 def test_there_is_a_function_for_every_calculation() -> None:

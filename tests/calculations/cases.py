@@ -77,11 +77,12 @@ EXPECTED: dict[str, Expected] = {
     "pairwise": Expected(
         "distances",
         (
-            case(x="3 4", y="2 4"),
-            case(x="3 4"),
+            case("unit_x unit_y distances", x="3 4", y="2 4"),
+            case("unit_x distances", x="3 4"),
+            case("unit_x unit_y distances", x="3 4", y="2 4", metric="cosine"),
             *(
                 case(x="3 4", y="2 4", metric=metric)
-                for metric in ("cosine", "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "dot")
+                for metric in ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "dot")
             ),
             case(x="3 4", y="2 4", metric="minkowski", p=1.5),
         ),

@@ -229,6 +229,26 @@ def test_each_product_has_two_gradients_which_are_products_as_large() -> None:
         assert 1.99 < found["backward_flops"] / forward < 2.01
 
 
+@pytest.mark.parametrize("model", [name for name, model in PUBLISHED.items() if model.window])
+def test_a_window_that_keys_are_kept_for_is_said_where_there_are_more(model: Name) -> None:
+    window = PUBLISHED[model].window
+    assert window
+    told = {n: [note for note in ac.complexity(model=model, n=n).notes if "looks back" in note] for n in (1, window)}
+    assert not any(told.values())
+    [said] = (note for note in ac.complexity(model=model, n=window + 1).notes if "looks back" in note)
+    assert f"{window} tokens" in said
+    assert f"all {window + 1}" in said
+
+
+@pytest.mark.parametrize("bytes", [0.5, 1.5])
+def test_a_number_may_take_a_part_of_a_byte(run: Run, samples: Path, bytes: float) -> None:
+    whole, part = (float(ac.complexity(n=6, bytes=size)["kv_cache_bytes"]) for size in (1, bytes))
+    assert part == bytes * whole
+    asked = "--get", "token 1/cached_bytes", "-q", "--bytes"
+    whole, part = (float(run("kv-cache", samples / "kv-cache.json", *asked, size).stdout) for size in (1, bytes))
+    assert part == bytes * whole
+
+
 def test_of_experts_a_token_costs_those_that_it_is_sent_to() -> None:
     few, many = (ac.complexity(experts=e, experts_top=2, training=True, activation="swiglu") for e in (4, 64))
     router = 2 * 1024 * 512 * (64 - 4)

@@ -108,6 +108,36 @@ def test_the_flow_is_the_solution_of_its_equation(start: float, lr: float) -> No
         assert float(found[f"iteration {k}/flow"]) == pytest.approx(start * math.exp(-2 * lr * k), rel=1e-6)
 
 
+@pytest.mark.parametrize("lr", [0.1, 1, 3, 10])
+def test_the_flow_is_followed_however_long_an_iteration_is(lr: float) -> None:
+    """A method of Runge and Kutta whose parts are too long for a steep valley leaves it, or stands still beside it."""
+    found = ac.descend("x**2 + 20*y**2", start={"x": 1, "y": 1}, lr=lr, steps=2, flow=True)
+    for k in range(min(3, found["iterations"].shape[0])):
+        assert_allclose(found[f"iteration {k}/flow"], np.exp([-2 * lr * k, -40 * lr * k]), rtol=0, atol=2e-6)
+
+
+def test_the_flow_along_a_bent_valley_ends_where_both_slopes_are_0() -> None:
+    """Rosenbrock's function, milder: it was followed in parts that were too long, to a point where y has a slope."""
+    text, start = "(1 - x)**2 + 10*(y - x**2)**2", {"x": -1, "y": 1}
+    found = whole(text, start=start, lr=0.3, steps=100, optimizer="adam", flow=True)
+    x, y, parts = -1.0, 1.0, 3000
+    for k in range(1, 101):
+        for _ in range(parts):  # by Heun's method, in short steps
+            slope = -2 * (1 - x) - 40 * x * (y - x * x), 20 * (y - x * x)
+            a, b = x - 0.3 / parts * slope[0], y - 0.3 / parts * slope[1]
+            other = -2 * (1 - a) - 40 * a * (b - a * a), 20 * (b - a * a)
+            x, y = x - 0.15 / parts * (slope[0] + other[0]), y - 0.15 / parts * (slope[1] + other[1])
+        if k in (1, 2, 100):
+            assert_allclose(found[f"iteration {k}/flow"], [x, y], rtol=0, atol=5e-6)
+
+
+@pytest.mark.parametrize(("text", "why"), [("-x**4", "leaves all bounds"), ("100*x**2", "bends too sharply")])
+def test_a_flow_that_cannot_be_followed_is_refused(text: str, why: str) -> None:
+    with pytest.raises(DomainError, match=why) as caught:
+        ac.descend(text, start=2, lr=1, steps=3, flow=True)
+    assert "no --flow" in caught.value.hint
+
+
 @pytest.mark.thorough
 def test_shorter_steps_come_nearer_to_the_flow() -> None:
     apart = []

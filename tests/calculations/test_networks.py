@@ -65,6 +65,13 @@ def test_the_formulas_are_those_of_the_books() -> None:
     assert classes.find("delta2").formula == "(probabilities ⊙ Σ onehot(Y) − onehot(Y)) / N"
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_what_comes_out_lies_along_the_last_layers_axis(classes: bool) -> None:
+    target = {"y": [0, 1, 1], "loss": "cross-entropy"} if classes else {"y": [[1, 0], [0, 1], [1, 1]]}
+    net = ac.mlp(**GIVEN, **target)
+    assert {axis for step in (*net.steps, *net.grad().steps) for axis in step.axes} == {"N", "d", "h1", "h2"}
+
+
 def test_the_error_goes_back_through_the_weights_of_the_forward_pass() -> None:
     net = ac.mlp(**GIVEN, y=[[1, 0], [0, 1], [1, 1]], activation="sigmoid", lr=0.5)
     slope = net["a1"] * (1 - net["a1"])
@@ -86,6 +93,8 @@ def test_what_holds_a_gradient_says_of_what() -> None:
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_the_backward_pass_stops_at_the_loss(steps: int) -> None:
+    told = ac.mlp(**GIVEN, y=[[1, 0], [0, 1], [1, 1]], steps=steps).grad().notes
+    assert told == (("the loss is that of the first step, before any update",) if steps > 1 else ())
     net = ac.mlp(**GIVEN, y=[[1, 0], [0, 1], [1, 1]], activation="tanh", steps=steps)
     found = net.grad(gradcheck=True)
     names = [step.name for step in found.steps]

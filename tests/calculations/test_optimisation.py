@@ -76,7 +76,7 @@ def test_optimizer_refuses(options: dict[str, object], message: str) -> None:
 
 def test_only_muon_takes_a_matrix_as_a_whole() -> None:
     rows = [[3.0, 0.0], [0.0, 1.0]]
-    assert ac.optimizer([rows], rows, kind="muon").inputs["gradients"].axes == ("t", "r", "c")
+    assert ac.optimizer([rows], rows, kind="muon").inputs["gradients"].axes == ("t", "r", "k")
     assert ac.optimizer([rows], [0, 0]).inputs["gradients"].axes[-2:] == ("t", "n")  # a batch, as of any operand
     with pytest.raises(ShapeError, match="gradients is a matrix, but an array is needed"):
         ac.optimizer(rows, [0, 0], kind="muon")

@@ -179,6 +179,13 @@ def test_what_has_no_answer_is_refused(call: Any, error: type[Exception], said: 
     assert "\n" not in str(raised.value)
 
 
+def test_an_infinite_gradient_is_told_with_its_place() -> None:
+    trace = ac.kl([0.5, 0.5, 0], [0.25, 0.25, 0.5]).grad()
+    assert trace["grad_p"][2] == -np.inf
+    assert trace.notes == ("grad_p[2] is −∞: the slope grows without bound there",)
+    assert ac.kl([0.5, 0.5], [0.25, 0.75]).grad().notes == ()
+
+
 @pytest.mark.parametrize(
     "trace",
     [ac.kl([0.5, 0.5], [0, 1]), ac.perplexity([0.5, 0]), ac.cross_entropy([[0, -np.inf]], [1])],

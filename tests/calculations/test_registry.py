@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from calculations.cases import EXPECTED
 from calculations.trial import Case
+from language.ops.working import SPOKEN
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from readback.arithmetic import comes_to, spelled
@@ -27,6 +28,8 @@ from attncalc.common.errors import AttncalcError, DomainError, NoGradient, Shape
 from attncalc.declare.calculation import Calculation
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
+from attncalc.language.graph import Node, inside
+from attncalc.language.primitive import Literal
 from attncalc.record.trace import Entry, Given, Step, Trace
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
@@ -217,6 +220,28 @@ class TestEachGradient:
         """What a result hands on unchanged goes into the result, and not beside it into the loss."""
         assert len({value for value, into, _ in solver.edges(gradients(name, case)) if not into}) == 1
 
+    def test_has_one_symbol_for_one_gradient(self, name: str, case: Case) -> None:
+        """A part may leave its own name out, unless what is of no part is called the same."""
+        backward = [step for step in gradients(name, case).steps if step.gradient_of]
+        outside = {step.symbol for step in backward if not step.group}
+        assert [step.key for step in backward if step.group and step.symbol in outside] == []
+
+    def test_has_the_places_of_what_it_is_of(self, name: str, case: Case) -> None:
+        """The gradient of rows that are laid behind another one begins with 0, as the rows do."""
+        found = gradients(name, case)
+        forward = {(step.group, step.name): step for step in found.steps if step.gradient_of is None}
+        for step in found.steps:
+            of = forward.get((step.group, step.gradient_of or ""))
+            assert of is None or of.axes != step.axes or of.labels == step.labels, step.key
+
+    def test_takes_no_number_from_what_is_told_in_words(self, name: str, case: Case) -> None:
+        """An eigenvector's entries come from no short arithmetic: where a formula needs them, they are a step."""
+        for node in solver.behind(found := gradients(name, case)).nodes.values():
+            for inner in inside(node):
+                if inner is not node.sources[0] and inner.shape and 0 not in inner.shape:
+                    cell = inner.row.cell(inner, dict.fromkeys(inner.names, 0), looking(found, inner))
+                    assert not (isinstance(cell, Literal) and str(cell.value).startswith(SPOKEN)), node.path
+
     def test_explains_every_step(self, name: str, case: Case) -> None:
         found = gradients(name, case)
         assert any(step.gradient_of for step in found.steps)
@@ -230,6 +255,12 @@ class TestEachGradient:
     def test_keeps_float32(self, name: str, case: Case) -> None:
         found = backwards(name, case, dtype="float32")
         assert {step.value.dtype for step in found.outputs if step.value is not None} == {np.dtype(np.float32)}
+
+
+def looking(trace: Trace, node: Node) -> Callable[[int, Mapping[str, int]], Any]:
+    """The entries of a node's sources, for its cell."""
+    look = solver.behind(trace).around.look
+    return lambda source, at: look(node.sources[source], at)
 
 
 def misshapen(operands: Mapping[str, Array]) -> Iterator[dict[str, Array]]:

@@ -205,3 +205,10 @@ def test_what_has_no_answer_is_refused(call: Any, error: type[Exception], said: 
 
 def test_distances_of_a_zero_row_are_as_good_as_any() -> None:
     assert ac.pairwise([[0, 0], [3, 4]], metric="euclidean").result[0, 1] == 5
+
+
+@every_metric
+def test_what_pairs_are_compared_by_is_told(metric: str) -> None:
+    why = ac.pairwise(TABLE, metric=metric).find("distances").why
+    measure = {"cosine-similarity": "the cosine of their angle", "dot": "their dot product"}
+    assert f"row j of x by {measure.get(metric, f'their {metric} distance')}" in why

@@ -32,6 +32,53 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("class/ann.json").write_text(json.dumps({"student": "Ann", "output": [[1.36, 0.64, 0.36], [1.5, 0.5, 0.5]]}))
 
 
+FRACTIONS = {
+    "q": {"I": ["1/2", 1, 0], "like": [1, "-1/3", 2]},
+    "k": {"I": [1, 0, "1/2"], "like": ["1/3", 1, 0]},
+    "v": {"I": [1, 0, 2], "like": ["1/2", 3, -1]},
+}
+
+
+@pytest.fixture
+def fractions() -> None:
+    Path("fractions.json").write_text(json.dumps({"calculation": "attention", "inputs": FRACTIONS}))
+
+
+@pytest.mark.usefixtures("fractions")
+def test_fractions_and_labels_stand_on_every_page_as_they_were_given(run: Run) -> None:
+    for form in ("table", "markdown", "html", "latex"):
+        page = run("run", "fractions.json", "-f", form).stdout
+        given = page[: page.index("scores")] if form == "table" else page
+        assert "-1/3" in given, form
+    answer = json.dumps({"scores": "1/2 7/6; -1 0"})
+    for form in ("table", "markdown", "html"):
+        page = run("run", "fractions.json", "--check", answer, "-f", form).stdout
+        assert "7/6" in page, form
+        assert "like" in page, form
+    exact = run("run", "fractions.json", "--exact", "-f", "latex", "-q").stdout
+    assert "hot" not in exact
+    assert r"\text{like}" in exact
+
+
+@pytest.mark.usefixtures("fractions")
+def test_what_is_due_stands_beside_what_is_wrong(run: Run) -> None:
+    told = run("run", "fractions.json", "--check", '{"scores": "1/2 7/6; -1 0"}', "--reveal").stdout
+    assert "-1 → 2" in told
+    assert "[[" not in told
+    whole = run("run", "fractions.json", "--check", '{"scores": "1/2 1; 2 0"}', "--reveal", "-f", "json").stdout
+    assert json.loads(whole)["steps"][0]["cells"] == [[0, 1]]
+
+
+@pytest.mark.parametrize("answer", ["1.36 ? 0.36; 1.5 0.5 -", '{"output": "1.36 n/a 0.36; 1.5 0.5 ?"}'])
+def test_what_is_not_done_may_be_left_open_where_an_answer_is_typed(run: Run, answer: str) -> None:
+    assert "2 entries are not answered" in run("run", "problem.json", "--check", answer).stdout
+
+
+def test_a_page_that_tells_where_one_points_names_no_option(run: Run) -> None:
+    assert "--cell" in run("run", "problem.json").stdout
+    assert "--cell" not in run("run", "problem.json", "-f", "html").stdout
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("answer", "told"),

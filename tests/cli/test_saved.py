@@ -44,6 +44,21 @@ def test_whole_numbers_are_saved_as_they_were_typed(run: Run) -> None:
     assert ": 1 2.0; -3 0\n" in run("run", "saved.json").stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["derivative", "x^2", "--at", "2"], "  at = 2\n"),  # and not h, though it is saved
+        (["complexity", "--model", "llama-2-7b", "--layers", "6"], "layers = 6,"),  # what is usual without a model
+    ],
+    ids=["usual", "usual but for a word"],
+)
+def test_an_option_that_nobody_gave_is_not_told_afterwards(run: Run, words: list[str], told: str) -> None:
+    Path("saved.json").write_text(run(*words, "-f", "json").stdout)
+    first, again = run(*words).stdout, run("run", "saved.json").stdout
+    assert told in first
+    assert told in again
+
+
 def test_what_the_command_line_says_wins_and_is_said(run: Run) -> None:
     Path("saved.json").write_text(run("softmax", "1,2,4", "--round", "1", "-f", "json").stdout)
     done = run("run", "saved.json", "--round", "3", "-qf", "json")

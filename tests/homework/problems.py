@@ -243,6 +243,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("cross-entropy", logits=LOGITS, target=[[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.5, 0.3]]),
         problem("cross-entropy", {"base": 2}, logits=LOGITS, target=[0, 1, 1]),
         problem("cross-entropy", backward=True, logits=LOGITS, target=[0, 1, 1]),
+        problem("cross-entropy", logits=LOGITS[:2], target=[1, 2]),
     ],
     "next-token-loss": [problem("next-token-loss", **FORECASTS)],
     "perplexity": [
@@ -282,6 +283,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("attention", q=Q, k=whole(91, 20, 4, most=1), v=whole(92, 20, 2)),
         problem("attention", backward=True, q=Q, k=K, v=V, upstream=[[1, 0], [0, 1], [2, -1]]),
         problem("attention", backward=True, upstream=[[1, 0], [0, 1], [2, -1]], **SQUARE),
+        problem("attention", q=Q, k=K, v=WIDE),
     ],
     "multihead": [
         problem("multihead", {"heads": 2}, **TOKENS),

@@ -87,6 +87,18 @@ def test_what_follows_by_an_alternative_that_is_an_option_is_said_to() -> None:
     assert [step.verdict for step in marked.steps] == ["right", "mistake", "mistake", "follows", "follows"]
 
 
+@pytest.mark.parametrize(("mistake", "mixed"), [("att-p-transposed", "t"), ("att-k-for-v", "k")])
+def test_a_mistake_behind_an_own_slip_is_named_where_more_digits_were_kept(mistake: str, mixed: str) -> None:
+    """One weight is wrong, to three decimals; the others were not rounded for the product."""
+    random = np.random.default_rng(5)
+    q, k, v = (random.integers(-3, 4, (4, 3)) / 2 for _ in range(3))
+    weights = np.exp(q @ k.T / np.sqrt(3)) / np.exp(q @ k.T / np.sqrt(3)).sum(axis=-1, keepdims=True)
+    weights[0, 0] += 0.1
+    output = {"t": weights.T @ v, "k": weights @ k}[mixed]
+    marked = ac.attention(q, k, v).check({"weights": as_written(weights, 3), "output": as_written(output, 3)})
+    assert [step.mistake for step in marked.steps] == ["slip-one-entry", mistake]
+
+
 def _of_softmax(share: Array, upstream: Array) -> Array:
     return np.asarray(share * (upstream - (share * upstream).sum(axis=-1, keepdims=True)))
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import NAMES, computed
+from homework.test_model_dumps import marker_of, returned
 from operands import stored
 from typer.testing import CliRunner
 
@@ -119,6 +121,11 @@ def test_a_factor_and_a_term_are_told(told: str, changed: Callable[[Any], Any], 
         assert one(changed(x).astype(type), x).finding == told
 
 
+@pytest.mark.parametrize(("factor", "told"), [(1 + 2**-15, "(1 + 3.1e-05)"), (2**-15 - 1, "−(1 − 3.1e-05)")])
+def test_a_factor_that_is_nearly_1_is_told_by_what_is_beside_it(factor: float, told: str) -> None:
+    assert one(factor * X, X).finding == f"it is {told} times the second"
+
+
 def test_pairs() -> None:
     a = {"module.h.0.w": X, "h/1/w": X, "mine": X, "more": X}
     b = {"h.0.w": X, "h.1.w": X, "theirs": X, "less": X}
@@ -132,6 +139,37 @@ def test_pairs() -> None:
         ac.compare({"a": X, "c": X}, {"b": X})
     with pytest.raises(AttncalcError, match='the first dump has no "mien"'):
         ac.compare(a, b, map={"mien": "theirs"})
+
+
+PAIRED = {
+    "llama": "model.layers.0 model.norm",
+    "gpt2": "transformer.h.0 transformer.ln_f",
+    "opt": "model.decoder.layers.0 model.decoder.final_layer_norm",
+    "gpt_neox": "gpt_neox.layers.0 gpt_neox.final_layer_norm",
+    "bert": "bert.encoder.layer.0 bert.encoder.layer.1",
+    "vit": "vit.encoder.layer.0 vit.encoder.layer.1",
+    "mamba": "",
+}
+"""A model, and those of its modules that give what it returns, by their names alone."""
+
+
+@pytest.mark.parametrize("model", NAMES)
+def test_what_modules_give_goes_with_what_a_model_returns(model: str) -> None:
+    """A module may be paired with nothing, but with nothing else than what it gives."""
+    t, modules = computed(model), marker_of(model).key.names.of_modules
+    assert modules is not None
+    theirs = returned(t)
+    plain = {name: t["/".join(filter(None, step))] for name, step in modules.whole.items()}
+    front = {"gpt2": "transformer.", "gpt_neox": "gpt_neox.", "bert": "bert.", "vit": "vit.", "opt": "model.decoder."}
+    if model in ("bert", "vit"):  # whose layers have another name in code
+        plain = {name: x for name, x in plain.items() if not name.startswith("layers.")}
+    hooked = {f"{front.get(model, '')}{n}": x for n, x in plain.items() if n not in theirs and "hidden_state" not in n}
+    for a, b in ((hooked, theirs), (theirs, hooked)):
+        found = ac.compare({**a, "": X}, {**b, "": X})
+        assert {each.verdict for each in found.arrays} <= {"equal", "missing"}
+    if model in PAIRED:
+        equal = {each.name.removeprefix("model.") for each in found.arrays if each.verdict == "equal"} - {""}
+        assert equal >= {name.removeprefix("model.") for name in PAIRED[model].split()}
 
 
 def test_the_order_of_layers() -> None:
@@ -211,7 +249,8 @@ def test_a_page_tells_of_every_shape_that_differs_and_where_each_array_is_that_h
     assert "y: [4, 5, 6] and [2, 5, 6] z: " in page
     assert "z: [5, 6] and [6, 5]: the last two axes are swapped (one is transposed) only" in page
     assert "only in the second dump: mine only" in page
-    assert page.endswith("only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more")
+    lost_of_first = "only in the first dump: lost0, lost1, lost2, lost3, lost4, lost5, lost6, lost7, 2 more"
+    assert re.search(rf"{lost_of_first}\W+map lm.*--check [^:]*$", page)
 
 
 def page_of(a: Any, b: Any, width: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from checkpoints import IDS, MODELS, NAMES, computed, reference, rewritten, tensors_of
+from numpy.testing import assert_allclose
 
 import attncalc as ac
 from attncalc.calculations.attention_options import DEFAULTS
@@ -386,6 +387,53 @@ class TestAFaultInAPart:
 def test_another_activation_behind_a_gate_is_named(model: str, activation: str, at: str, name: str) -> None:
     marked = marker_of(model).mark(from_python(returned(computed(model, dtype="float32", activation=activation))))
     assert (marked.first_wrong, marked[at].mistake) == (at, name)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["gpt2", "bloom", "bert", "vit"])
+def test_gelu_by_a_sigmoid_is_named(model: str) -> None:
+    dump = returned(computed(model, dtype="float32", activation="gelu-sigmoid"))
+    marked = marker_of(model).mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+    assert {step.mistake for step in marked.steps if step.mistake} == {"gelu-sigmoid"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["gpt2", "opt", "bert", "vit"])
+def test_scores_over_the_root_of_the_models_width_are_named(model: str) -> None:
+    t, key = computed(model), marker_of(model).key
+    [wrong] = [one for one in key.wrong if one.mistakes[0].id == "mh-scale-dmodel"]
+    step = next(step for step in wrong.steps if step[1] == "scaled")
+    scores, width = t["/".join((step[0], "scores"))], t["hidden"].shape[-1]
+    value = key.value(step, wrong)
+    assert value is not None
+    assert_allclose(value, scores / np.sqrt(width))
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_dump_of_other_tokens_says_so(more: int) -> None:
+    other = [*IDS[:-1]] if more < 0 else [*IDS, 1]
+    marked = marker_of("llama").mark(from_python(returned(ac.load(MODELS / "llama")(other))))
+    told = [step.hint for step in marked.steps]
+    said = f"the dump is of {len(other)} tokens, and TOKENS are {len(IDS)}"
+    assert all(said in (hint or "") for hint in told)
+
+
+def test_what_grew_from_noise_is_no_slip() -> None:
+    """What is right within noise in one layer may be seen in one entry of the next, where it was not made."""
+    t, at = computed("llama"), ("layer 0", "residual2")
+    all_right = continued(t, {})
+    right = all_right["/".join(at)]
+    by_chance = np.random.default_rng(0).normal(size=right.shape) * np.abs(right).max(-1, keepdims=True)
+    seen = set()
+    for size in np.geomspace(1e-7, 3e-5, 40):
+        steps = all_right | continued(t, {at: right + size * by_chance})
+        dump = {name: steps["/".join(filter(None, marker_of("llama").key.names.find(name)))] for name in returned(t)}
+        marked = marker_of("llama").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+        seen |= {(step.verdict, step.mistake) for step in marked.steps}
+        if any("but for noise" in (step.hint or "") for step in marked.steps):
+            break
+    assert ("unexplained", "") in seen or ("unexplained", None) in seen
+    assert {mistake for _, mistake in seen} <= {None, ""}
 
 
 @pytest.mark.thorough
@@ -765,7 +813,8 @@ def test_another_shape_is_told_without_a_batch_of_one_and_without_a_search_for_t
     monkeypatch.setattr(marker.key, "wrong_twice", None)  # cannot be called
     dump = returned(computed("llama", dtype="float32"))
     marked = marker.mark(from_python(dump | {"hidden_states.1": dump["hidden_states.1"][:, :-1]}))
-    assert marked["layer 0/residual2"].hint == "the answer is 5 × 8, and 6 × 8 is asked for"
+    told = ": the dump is of 5 tokens, and TOKENS are 6"
+    assert marked["layer 0/residual2"].hint == f"the answer is 5 × 8, and 6 × 8 is asked for{told}"
 
 
 def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -824,11 +873,41 @@ def test_modules_are_known_by_their_names() -> None:
         "model.norm": t["final norm/output"],
         "lm_head": t["logits"],
         "model.layers.1.mlp.act_fn": t["layer 1/feed-forward/activated"],
+        "hidden_states_0": t["embedding/output"],
+        "attentions_1": t["layer 1/attention/weights"],
+        "model.rotary_emb": t["layer 1/attention/q"],
     }
     marked = t.check({name: value[None] for name, value in hooked.items()})
     assert marked
     assert len(marked.steps) == len(hooked) - 1
-    assert "act_fn" in marked.notes[0]
+    assert marked.notes == ('"model.rotary_emb": no step of ours, passed over',)
+
+
+BENT = (
+    ("transformer.h.1.mlp.act", "gpt2"),
+    ("gpt_neox.layers.1.mlp.act", "gpt_neox"),
+    ("transformer.h.1.mlp.gelu_impl", "bloom"),
+    ("transformer.blocks.1.ffn.act", "mpt"),
+    ("model.decoder.layers.1.activation_fn", "opt"),
+    ("bert.encoder.layer.1.intermediate.intermediate_act_fn", "bert"),
+    ("distilbert.transformer.layer.1.ffn.activation", "distilbert"),
+    ("model.layers.1.mlp.activation_fn", "phi3"),
+    ("model.layers.1.mlp.act", "modernbert"),
+    ("encoder.block.1.layer.1.DenseReluDense.act", "t5"),
+    ("decoder.block.1.layer.2.DenseReluDense.act", "t5_gated"),
+    ("model.decoder.layers.1.activation_fn", "bart"),
+    ("model.layers.1.mlp.shared_experts.act_fn", "deepseek_v3"),
+    ("vit.encoder.layer.1.intermediate.intermediate_act_fn", "vit"),
+    ("vit.layers.1.mlp.activation_fn", "vit"),
+)
+"""What modules are called that hold an activation, and no weights; and a model that has one."""
+
+
+@pytest.mark.parametrize(("module", "model"), BENT)
+def test_what_an_activation_gives_is_known_by_its_module(module: str, model: str) -> None:
+    group, name = marker_of(model).key.names.find(module)
+    assert re.search(r"layer 1/feed-forward(/shared)?$", group)
+    assert name == "activated"
 
 
 def test_what_tells_a_step_again_is_noted_in_one_line() -> None:

@@ -162,6 +162,12 @@ def by_hand(decimals: int, seeds: int) -> Iterator[Case]:
                         yield Case(found, written(value, decimals), is_sound, f"{place}, {decimals}, {mode}")
 
 
+def of_one_decimal(seeds: int) -> Iterator[Case]:
+    """What is right, to one decimal: of what that leaves open nothing is called wrong."""
+    for found, _ in markers(seeds):
+        yield Case(found, written(right(found), 1), lambda found: is_sound(found) or found.undecided, "one decimal")
+
+
 def _fraction(entry: float) -> str:
     near = Fraction(entry).limit_denominator(10**7)
     return str(near) if abs(near - Fraction(entry)) <= 1e-11 * abs(entry) else repr(entry)
@@ -297,6 +303,7 @@ POPULATIONS = {
     "by hand, 3 decimals": Population(partial(by_hand, 3), 0.99),
     "by hand, 4 decimals": Population(partial(by_hand, 4), 0.99),
     "right in disguise": Population(disguised, 1.0, every=3),
+    "right to one decimal": Population(of_one_decimal, 1.0),
     "nonsense": Population(nonsense, 0.995, every=3),
     "single mistakes": Population(singles, 0.98),
     "pairs of mistakes": Population(pairs, 0.97),

@@ -61,6 +61,17 @@ def biased(r: Callable[[Array], Array], slopes: Array) -> Array:
     return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
 
 
+def masked(
+    r: Callable[[Array], Array], allowed: Callable[[Array, Array], Array], hidden: Callable[[Array], Any]
+) -> Array:
+    """A kernel in which a query sees those keys alone, with another score where it does not."""
+    i, j = np.arange(TOKENS)[:, None], np.arange(TOKENS)
+    scores = r(r(Q) @ np.swapaxes(r(K), -1, -2) / np.sqrt(WIDTH))
+    scores = np.where(allowed(i, j), scores, hidden(scores))
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
+
+
 def in_head(r: Callable[[Array], Array], mistake: str, *heads: int, items: slice = slice(None)) -> Array:
     """A causal kernel with a mistake in some heads alone, or of some items of the batch."""
     found = attention(r, Q, K, V, causal=True)
@@ -123,6 +134,24 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
         "alibi-nonpow2",
         "no power of two",
     ),
+    "no slopes at all": (
+        posed(causal=True, bias="alibi"),
+        lambda r: attention(r, Q, K, V, causal=True),
+        "position-bias-missing",
+        "without a bias",
+    ),
+    "a window without the triangle": (
+        posed(causal=True, window=4),
+        lambda r: masked(r, lambda i, j: np.abs(i - j) < 4, lambda _: -np.inf),
+        "window-not-causal",
+        "without --causal",
+    ),
+    "a strict triangle of −10000": (
+        posed(causal=True),
+        lambda r: masked(r, lambda i, j: j < i, lambda scores: scores - 1e4),
+        "mask-strict",
+        "not look at itself",
+    ),
     "one head": (posed(causal=True), lambda r: in_head(r, "att-no-scale", 5), "att-no-scale", "in head 5 alone"),
     "two heads": (posed(causal=True), lambda r: in_head(r, "mask-offset", 2, 7), "mask-offset", "in heads 2, 7 alone"),
     "one head of one item": (
@@ -148,6 +177,13 @@ def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: st
     found = judged(given, kernel(partial(held, name=dtype)))
     assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
     assert told in found.finding.says
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_an_axis_of_one_in_front_is_that_of_a_batch(dtype: str) -> None:
+    right = attention(lambda x: x, Q[0], K[0], V[0], causal=True).astype(dtype)
+    key = Key(problem("attention", {"causal": True}, q=Q[0], k=K[0], v=V[0]))
+    assert Marker(key).mark(from_python(right[None]))
 
 
 @pytest.mark.release

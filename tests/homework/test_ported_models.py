@@ -43,6 +43,20 @@ def test_another_number_that_is_nearer_than_a_mistake_within_noise_is_named(tmp_
     assert "another number: 2" in told.finding.says
 
 
+LIKE_EPSILON = [("bert", 0.01), ("bert", 0.03), ("gpt2", 0.03), ("gpt_neox", 0.01), ("llama", 0.03), ("llama3", 0.03)]
+"""Where bfloat16 leaves a mistake that divides by nearly as much as a norm with another ε."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("model", "eps"), LIKE_EPSILON)
+def test_another_epsilon_within_noise_gets_no_other_name(model: str, eps: float) -> None:
+    t = computed(model, dtype="bfloat16", eps=eps)
+    named = "output", "residual1", "residual2", "weights", "logits"
+    for dump in (returned(t), {step.key: step.value for step in t.steps if step.name in named}):
+        marked = marker_of(model).mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+        assert {step.mistake for step in marked.steps} <= {None, "", "ln-wrong-eps"}
+
+
 APART = {"bert": "query key value", "opt": "q_proj k_proj v_proj", "bart": "q_proj k_proj v_proj"}
 
 

@@ -193,7 +193,7 @@ def test_words_and_what_cannot_be_read_are_no_attempts() -> None:
     at = session("attention")
     assert said(at, "help").startswith("An answer is what an operand takes")
     task = at.posed.tasks[0]
-    for line in ("?", "1 2;", "abc", "-", "@no-such-file.json", '{"nothing": 1}', "[1, [2]]", ""):
+    for line in ("1 2;", "abc", "-", "@no-such-file.json", '{"nothing": 1}', "[1, [2]]", ""):
         assert not line or "counts for nothing" in said(at, line), line
         assert not task.tries
         assert task.state == OPEN

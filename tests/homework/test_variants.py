@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,17 +14,21 @@ import numpy as np
 import pytest
 from conftest import Run
 
+from attncalc.calculations import load
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.rosters import class_files, document, files_of, shared_out, with_another
-from attncalc.homework.quiz.search import Quiz
-from attncalc.homework.quiz.variants import IN_COMMON, _different, for_class
+from attncalc.homework.quiz.search import LARGE, Quiz, quiz
+from attncalc.homework.quiz.templates import ANYTHING, Wanted
+from attncalc.homework.quiz.variants import AS_LARGE, IN_COMMON, STARTS, _different, for_class, variants
 from attncalc.homework.quiz.worksheets import Wording
 from attncalc.homework.reading.sheets import EVERYTHING, from_file
-from attncalc.homework.reading.variants import Keys, read_keys
+from attncalc.homework.reading.variants import LEVELS, Keys, read_keys
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
+from attncalc.record.trace import Given
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 DRAWN = [
     *("dot", "norm", "cosine", "euclidean", "matmul", "project", "softmax", "log-softmax", "cross-entropy", "kl"),
@@ -122,6 +127,88 @@ def test_shares_are_spread_alike() -> None:
     for one in made("kl"):
         for value in numbers(one.problem).values():
             np.testing.assert_allclose(value.sum(-1), 1)
+
+
+# As hard as what they vary
+
+OWN: dict[str, dict[str, list[list[float]]]] = {
+    "whole numbers": {
+        "x": [[2, 0, 1, 0], [0, 1, 0, 2], [1, 1, 1, 0]],
+        "wq": [[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 1, 1, 0]],
+        "wk": [[0, 1, 0, 1], [1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1]],
+        "wv": [[1, 0, 0, 2], [0, 1, 1, 0], [0, 2, 0, 0], [1, 0, 1, 0]],
+        "wo": [[1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, -1]],
+    },
+    "halves": {
+        "x": [[2, -1, 1, 0.5], [0.5, 1, -2, 2], [1, 1.5, 1, -1]],
+        "wq": [[1, 0.5, -1, 0], [0.5, 1, 0, 2], [0, -1, 0.5, 1], [1, 0, 1, -0.5]],
+        "wk": [[0.5, 1, 0, -1], [1, 0, 0.5, 0], [-1, 0.5, 1, 0], [0, -1, 1, 0.5]],
+        "wv": [[1, 0, 0.5, 2], [0, 1, 1, -0.5], [-0.5, 2, 0, 0], [1, 0, -1, 1]],
+        "wo": [[1, 0, 0, 0.5], [0, 1, -0.5, 0], [0, 0.5, 1, 0], [1, 0, 0, -1]],
+    },
+}
+"""Problems of teachers, of two heads."""
+PROJECTED = Wanted(given=("x", "wq", "wk", "wv"))
+HARD: dict[str, tuple[str, Wanted]] = {
+    "softmax": ("softmax", ANYTHING),
+    "attention": ("attention", ANYTHING),
+    "attention of x": ("attention", PROJECTED),
+    "heads": ("multihead", Wanted(options={"heads": 2})),
+    "log-softmax": ("log-softmax", ANYTHING),
+    "gradient": ("grad attention", ANYTHING),
+}
+
+
+def one_hot_rows(problem: Problem) -> int:
+    """How many rows that sum to 1 have no second number that is seen; those with one number alone are masked."""
+    steps = [np.asarray(step.value) for step in solve(problem, keep_all=True).steps]
+    rows = [
+        row for value in steps if value.dtype.kind == "f" and value.ndim for row in value.reshape(-1, value.shape[-1])
+    ]
+    shares = [sorted(row) for row in rows if len(row) > 1 and min(row) >= 0 and abs(sum(row) - 1) < 1e-9]
+    return sum(row[-1] > 0.999 and row[-2] > 0 for row in shares)
+
+
+def largest(problem: Problem) -> float:
+    values = [np.asarray(step.value) for step in solve(problem, keep_all=True).steps]
+    return max(float(np.abs(value[np.isfinite(value)]).max()) for value in values if value.dtype.kind == "f")
+
+
+@pytest.mark.thorough
+@pytest.mark.spread(6)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", HARD)
+def test_they_are_as_hard_as_the_problem_for_one(name: str, level: str) -> None:
+    calculation, wanted = HARD[name]
+    alone = [quiz(calculation, seed=3 + i, sizes={}, level=level, wanted=wanted).problem for i in range(STARTS)]
+    found = [one.problem for one in for_class(calculation, CLASS, seed=3, sizes={}, level=level, wanted=wanted)]
+    assert len(found) == CLASS
+    assert max(map(one_hot_rows, found)) <= max(map(one_hot_rows, alone)) <= 2
+    assert max(map(largest, found)) <= max(LARGE[level], AS_LARGE * max(map(largest, alone)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [0, 1, pytest.param(7, marks=pytest.mark.release)])
+@pytest.mark.parametrize("what", OWN)
+def test_those_of_a_document_are_as_hard_whatever_the_seed(what: str, seed: int) -> None:
+    inputs = {name: Given(np.array(value, dtype=float)) for name, value in OWN[what].items()}
+    own = Problem(load("multihead"), inputs, {"heads": 2})
+    found = [one.problem for one in variants(own, 30, seed=seed, level="medium")]
+    assert len(found) == 30
+    assert [one_hot_rows(one) for one in (own, *found)] == [0] * 31
+    assert max(map(largest, found)) <= max(LARGE["easy"], AS_LARGE * largest(own))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", ["0", "1"])
+def test_too_few_are_counted_the_same_whatever_the_seed(run: Run, tmp_path: Path, seed: str) -> None:
+    (tmp_path / "class.csv").write_text("student\n" + "".join(f"s{i}\n" for i in range(60)))
+    (tmp_path / "one.json").write_text('{"calculation": "dot", "inputs": {"a": [1], "b": [-1]}}')
+    done = run("quiz", "one.json", "--roster", "class.csv", "--seed", seed, "-o", "hw", cwd=tmp_path)
+    found = "Error: only NUMBER problems of one.json that differ and are as hard are found, for 60 students"
+    assert (done.returncode, re.sub(r"\d+", "NUMBER", done.stderr.splitlines()[0], count=1)) == (2, found)
+    again = run("quiz", "one.json", "--roster", "class.csv", "--seed", "9", "-o", "hw", cwd=tmp_path)
+    assert again.stderr == done.stderr
 
 
 # A class
@@ -350,7 +437,7 @@ def test_a_document_is_drawn_anew(run: Run, home: Path) -> None:
 
 
 FAULTS = {
-    "too few problems": (("quiz", "alibi", "--roster", "class.csv", "-o", "x"), "there are 3 problems of alibi that"),
+    "too few problems": (("quiz", "alibi", "--roster", "class.csv", "-o", "x"), "only 3 problems of alibi that differ"),
     "nothing to draw": (("quiz", "@fixed.json", "--roster", "class.csv", "-o", "x"), "no numbers that can be drawn"),
     "no roster": (("quiz", "dot", "--roster", "none.csv", "-o", "x"), "there is no file none.csv"),
     "nobody on it": (("quiz", "dot", "--roster", "nobody.csv", "-o", "x"), "names no student"),

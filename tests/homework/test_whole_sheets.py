@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -220,14 +221,87 @@ def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) ->
         ),
         pytest.param(-1.5, "0.77", "no known mistake: 3 decimals or more would tell more", False, id="none gives it"),
         pytest.param(-1.5, "9", "no known mistake: 3 decimals or more would tell more", False, id="far from it"),
-        pytest.param(-1.5, "-0.2", "too few digits to tell: write at least 3 decimals", True, id="its first digit"),
-        pytest.param(-0.499, "0.0", "too few digits to tell: write at least 6 decimals", True, id="nothing but zeros"),
+        pytest.param(-1.5, "-0.2", "too few digits to tell: write at least 2 decimals", True, id="its first digit"),
+        pytest.param(-0.499, "0.0", "too few digits to tell: write at least 2 decimals", True, id="nothing but zeros"),
     ],
 )
 def test_few_digits(last: float, answer: str, hint: str, *, close: bool) -> None:
     """Marks hang on digits that are missing only where more of them may make an answer right."""
     step = ac.cosine([1, -2, 2], [3, 1, last]).check({"cosine": answer}).steps[0]
     assert (step.hint, step.finding.close) == (hint, close)
+
+
+FRACTIONS = {
+    "q": [[1 / 2, 1, 0], [1, -1 / 3, 2], [0, 1, 1], [3 / 4, 0, -1]],
+    "k": [[1, 0, 1 / 2], [1 / 3, 1, 0], [-1, 2, 1], [0, 1 / 2, 1]],
+    "v": [[1, 0, 2], [1 / 2, 3, -1], [0, 1, 1], [2, -1 / 4, 0]],
+}
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        pytest.param(ac.attention(**FRACTIONS), id="a table"),
+        pytest.param(ac.cosine([1, -2, 2], [3, 1, -1.5]), id="a number"),
+        pytest.param(ac.cosine([1, -2, 2], [3, 1, -0.499]), id="nearly 0"),
+        pytest.param(ac.norm([3, 4, 1]), id="above 1"),
+    ],
+)
+def test_the_decimals_that_are_asked_for_are_enough_and_fewer_are_not(trace: ac.Trace) -> None:
+    """Of one decimal nobody can tell, so that no entry is called wrong; the sheet is not, either."""
+    result = np.asarray(trace.result)
+    marked = trace.check(text(result, 1))
+    (step,) = marked.steps
+    [asked] = map(int, re.findall(r"at least (\d+) decimals", str(step.hint)))
+    assert [trace.check(text(result, decimals)).verdict for decimals in (asked - 1, asked)] == ["wrong", "right"]
+    assert "×" not in str(marked)
+    assert "wrong" not in str(marked)
+    assert "undecided: 0 of 2 marks" in str(marked)
+
+
+def test_what_is_made_of_a_step_of_too_few_digits_is_not_said_to_be_wrong() -> None:
+    steps = {name: step.round(1) for name, step in attention_of(FRACTIONS).items()}
+    steps["output"] = steps["weights"] @ np.array(FRACTIONS["v"])
+    marked = ac.attention(**FRACTIONS).check({name: text(value, 1) for name, value in steps.items()})
+    assert "wrong" not in str(marked)
+
+
+def attention_of(operands: dict[str, Any]) -> dict[str, Array]:
+    q, k, v = (np.array(operands[name]) for name in "qkv")
+    scores = q @ k.T
+    weights = softmax(scores / np.sqrt(3))
+    return {"scores": scores, "scaled": scores / np.sqrt(3), "weights": weights, "output": weights @ v}
+
+
+@pytest.mark.parametrize(
+    ("decimals", "step"), [(2, "weights"), (2, "scaled"), (1, "weights")], ids=["weights", "scores", "one decimal"]
+)
+def test_fewer_digits_kept_on_the_way_than_are_written_are_told_and_call_nothing_wrong(
+    decimals: int, step: str
+) -> None:
+    """A sheet that says how it was rounded, as the hint asks, is right."""
+    kept = attention_of(FRACTIONS)[step].round(decimals)
+    weights = kept if step == "weights" else softmax(kept)
+    answer = text(weights @ np.array(FRACTIONS["v"]), 3)
+    marked = ac.attention(**FRACTIONS).check(answer)
+    assert f"may be rounding to {decimals} decimal" in str(marked.steps[0].hint)
+    assert "×" not in str(marked)
+    declared = ac.attention(**FRACTIONS).check({"steps": {"output": answer}, "rounding": decimals})
+    assert declared.verdict == "rounded-early"
+
+
+def test_a_root_read_off_to_two_decimals_is_told() -> None:
+    of = attention_of(FRACTIONS)
+    marked = ac.attention(**FRACTIONS).check({"scores": text(of["scores"], 3), "scaled": text(of["scores"] / 1.73, 3)})
+    assert "may be rounding to 2 decimals on the way" in str(marked.steps[1].hint)
+    assert "×" not in str(marked)
+
+
+def test_rows_that_are_not_done_and_filled_with_zeros_are_told() -> None:
+    weights = attention_of(FRACTIONS)["weights"]
+    weights[1:] = 0
+    (step,) = ac.attention(**FRACTIONS).check({"weights": text(weights, 2)}).steps
+    assert "leave blank what is not done" in str(step.hint)
 
 
 @pytest.mark.parametrize(

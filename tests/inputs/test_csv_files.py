@@ -60,6 +60,8 @@ LABELLED: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
     ("cat,1,2\ndog,3,4", [[1, 2], [3, 4]], {0: ("cat", "dog")}, COLUMN),
     ("cat,1,2", [[1, 2]], {0: ("cat",)}, COLUMN),
     ("word,x,y\ncat,1,2\ndog,3,4", [[1, 2], [3, 4]], {1: ("x", "y"), 0: ("cat", "dog")}, f"{ROW}; {COLUMN}"),
+    (",0,1\ncat,1,2", [[1, 2]], {1: ("0", "1"), 0: ("cat",)}, f"{ROW}; {COLUMN}"),
+    (",0,1\n0,1,2\n1,3,4", [[1, 2], [3, 4]], {1: ("0", "1"), 0: ("0", "1")}, f"{ROW}; {COLUMN}"),
     (",x,y\ncat,1,2", [[1, 2]], {1: ("x", "y"), 0: ("cat",)}, f"{ROW}; {COLUMN}"),
     ("New York,1\nLos Angeles,3", [[1], [3]], {0: ("New York", "Los Angeles")}, COLUMN),
     ('"a, b",1\n"c",2', [[1], [2]], {0: ("a, b", "c")}, COLUMN),
@@ -84,6 +86,8 @@ def test_text_in_the_first_row_and_column_is_labels(
 
 OVERRULED: list[tuple[str, dict[str, Any], Any, dict[int, tuple[str, ...]]]] = [
     ("1,2\n3,4", {"header": True}, [[3, 4]], {1: ("1", "2")}),
+    (",1,2\ncat,3,4", {"header": True}, [[3, 4]], {0: ("cat",), 1: ("1", "2")}),
+    (",1,2\n3,4,5", {"header": True, "labels": True}, [[4, 5]], {0: ("3",), 1: ("1", "2")}),
     ("1,2\n3,4", {"labels": True}, [[2], [4]], {0: ("1", "3")}),
     ("2019,2020\n3,4", {"header": True, "labels": False}, [[3, 4]], {1: ("2019", "2020")}),
     (",a,b\n0,1,2\n1,3,4", {"labels": True}, [[1, 2], [3, 4]], {0: ("0", "1"), 1: ("a", "b")}),
@@ -170,6 +174,7 @@ def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]) -> None:
 
 
 OVERRULE = "a first row or column of labels holds no number; --header and --labels overrule"
+FRACTION = "write a fraction with an ASCII slash: 1/2, 3/2 for 1½"
 GAPS = "arrays have no gaps: every entry must be a number"
 PAGE = "that is a page for readers: attncalc reads again what it writes with -f json, csv, npy or npz"
 THOUSANDS = "write numbers without separators between thousands"
@@ -199,7 +204,12 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("0.5  0.2\n──┼──\n", {}, "2: has 1 cell where line 1 has 2", PAGE),
     ("# x\n\n| n | 0 |\n| --- | --- |\n", {}, "3: has 5 cells where line 1 has 2", PAGE),
     ("% x\n\\begin{align*}\n", {}, "2: has 1 cell where line 1 has 2", PAGE),
-    ("cat,1\n,2", {}, "2:1: there is no row label", "--no-labels takes it as numbers"),
+    ("cat,1\n,2", {}, "2:1: there is no row label", "write one"),
+    (",1,2\ncat,3,4", {}, "1:1: there is no row label", "--header takes the first row as column labels"),
+    (",1,2\n3,4,5", {}, "1:1: there is no number", "if the first row and column are labels: --header --labels"),
+    ("0,5 1\n1 -0,3\n0 1\n", {}, "3: has 1 cell where line 1 has 2", "--decimal , reads the commas as decimal marks"),
+    ("2,½", {}, '1:2: "½" is not a number', FRACTION),
+    ("1⁄2,2", {}, '1:1: "1⁄2" is not a number', FRACTION),
     ("a,,c\n1,2,3", {}, "1:2: there is no label in the header row", "--no-header takes it as numbers"),
     (",a,b\n0,1,2", {}, "1:1: there is no label in the header row", "--labels takes the first column as row labels"),
     (

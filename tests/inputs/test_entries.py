@@ -49,6 +49,7 @@ GOOD = {
 }
 
 GAPS = "arrays have no gaps: every entry must be a number"
+FRACTION = "write a fraction with an ASCII slash: 1/2, 3/2 for 1½"
 NO_FORMULA = "an entry is a number, 1/3, sqrt(2), ln(2), exp(1) or pi: give the result of a formula"
 SEPARATORS = "write a number without blanks or separators: 1000"
 TOO_LARGE = "is too large: 64-bit numbers end at 1.8e308"
@@ -74,6 +75,9 @@ BAD = [
     ("٣", '"٣" is not a number', "digits are written 0 to 9"),
     ("−1", '"−1" is not a number', "the minus sign is another character: write an ASCII -"),
     ("√2", '"√2" is not a number', "write sqrt(2), pi, -inf"),
+    ("½", '"½" is not a number', FRACTION),
+    ("1½", '"1½" is not a number', FRACTION),
+    ("1⁄2", '"1⁄2" is not a number', FRACTION),
     ("O", '"O" is not a number', "the letters O and l are not the digits 0 and 1"),
     ("1O.5", '"1O.5" is not a number', "the letters O and l are not the digits 0 and 1"),
     ("lol", '"lol" is not a number', ""),

@@ -23,6 +23,9 @@ GOOD: list[tuple[str, Any]] = [
     ('[["1", 2]]', [[1, 2]]),
     ("[1, 2]", [1, 2]),
     ("3", 3),
+    ('"1/2 1; 0.25 2"', [[1 / 2, 1], [0.25, 2]]),
+    ('"1, 2"', [1, 2]),
+    ('"[[1, 2], [3, 4]]"', [[1, 2], [3, 4]]),
     ("[[[1], [2]]]", [[[1], [2]]]),
     ("\ufeff[[1]]", [[1]]),
     ("[[1,\r\n2]]\r\n", [[1, 2]]),
@@ -45,6 +48,22 @@ def test_numbers_keep_the_digits_that_they_were_written_with(read: Callable[...,
 
 def test_a_number_that_vanishes_is_told(read: Callable[..., Any]) -> None:
     assert read("[[1e-999, 0.0]]").note == '"1e-999" is too small for 64 bits and became 0'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"1 2; 3"', "q.json: row 2 has 1 entry where the first has 2"),
+        ('{"q": "1 2; 3"}', "q.json: q: row 2 has 1 entry where the first has 2"),
+        ('{"q": "1 2; 3 ½"}', 'q.json: q: "1 2; 3 ½" is not a number'),
+    ],
+)
+def test_faults_of_what_is_typed_in_quotes(fault: Fault, text: str, message: str) -> None:
+    assert fault(text)[0] == message
+
+
+def test_numbers_that_are_typed_in_quotes_keep_their_digits(read: Callable[..., Any]) -> None:
+    assert read('{"q": "0.360 1/3"}').written.tolist() == ["0.360", "1/3"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

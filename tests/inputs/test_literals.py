@@ -116,6 +116,11 @@ EQUALLY_LONG = "the rows of an array are equally long"
 
 BAD: list[tuple[str, str, str]] = [
     ("1,2;3", "a: row 2 has 1 entry where the first has 2", EQUALLY_LONG),
+    (
+        "0,5 1; 2 0,3; 1 0",
+        "a: row 3 has 2 entries where the first has 3",
+        "--decimal , reads the commas as decimal marks",
+    ),
     ("1,2;", "a: there is no row after the last ;", "take it out: a ; stands between rows"),
     ("1;", "a: there is no row after the last ;", "take it out: a ; stands between rows"),
     ("1 2; ;", "a: there is no row after the last ;", "take it out: a ; stands between rows"),

@@ -249,9 +249,15 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("a complex number", [1j], "q[0]: a value of type complex is not a number", ""),
     ("dates", np.array(["2020-01-01"], dtype="M8[D]"), "q holds datetime64[D] entries, not real numbers", ""),
     ("text", "1,2,3", 'q is the text "1,2,3", not an array', "numpy.load and the like read files"),
+    (
+        "a file",
+        "q.json",
+        'q is the text "q.json", not an array',
+        "attncalc.attention(**json.load(open(PATH))) is a call with a file's operands",
+    ),
     ("words", [["x"]], 'q[0][0]: "x" is not a number', ""),
     ("a set", {1, 2}, "q is a set, which has no order of entries", "give nested lists"),
-    ("a dictionary", {"a": [1]}, "q is a dict, which has no order of entries", "give nested lists"),
+    ("a dictionary", {1: [1]}, "q is a dict, which has no order of entries", "give nested lists"),
     ("an object", object(), "q is a value of type object, not an array", ""),
     (
         "masked",

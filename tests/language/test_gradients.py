@@ -22,6 +22,8 @@ from attncalc.language.ops import (
     exp,
     held,
     keep_where,
+    log,
+    log_softmax,
     maximum,
     mean,
     minimum,
@@ -29,6 +31,7 @@ from attncalc.language.ops import (
     part_of,
     peak,
     ranking,
+    safely,
     sin,
     singular_parts,
     softmax,
@@ -136,11 +139,34 @@ ROOT, SQUARE, MEAN, SUM, FACTOR = (
     "a sum passes its gradient on to each of its terms",
     "each factor gets the gradient times the other factor",
 )
+ALONE = "hands the gradient to the larger of the two alone"
+PAST = "straight past shares, by both slopes in one"
+RAISING = (
+    "raising a score raises the logarithm of its own share, and lowers all of them by that share: where −1 comes in at "
+    "one entry alone, this is shares, less 1 at that entry"
+)
+SHARES = step("shares", softmax(X), "why")
 CHAINS = {
     "a sum inside a root": (sqrt(X + 1), ROOT),
     "a sum by itself": (X + 1, SUM),
     "a factor inside a sum": (2 * X + 1, FACTOR),
     "a mean of squares": (mean(X**2), f"{MEAN}; {SQUARE}"),
+    "a shift that cancels": (
+        X - held(peak(X)),
+        "a difference passes its gradient on to what it starts from; max(x) cancels in the end, and gets none",
+    ),
+    "the smaller and the larger of two": (
+        minimum(X, 1) * maximum(X, 0),
+        f"{FACTOR}; max {ALONE} (the first, if they are equal); min {ALONE.replace('larger', 'smaller')}",
+    ),
+    "slopes that are taken in one": (
+        safely(log(SHARES), log_softmax(X, SHARES), SHARES),
+        f"{PAST}: {RAISING}",
+    ),
+    "slopes that are taken in one, and jump over what is only named": (
+        safely(log(SHARES), tanh(X), SHARES),
+        f"{PAST}; the slope of tanh x is 1 − tanh² x",
+    ),
     "nothing": (X, "passed on unchanged"),
     "nothing but another order": (X.T, "passed on unchanged"),
     "two factors of one kind": (X * (tanh(X) * X), f"{FACTOR}; the slope of tanh x is 1 − tanh² x"),
@@ -195,7 +221,11 @@ def test_what_comes_back_to_different_places_stands_side_by_side(
     [
         ("n", (2, 0, 1), "[∂L/∂part1; ∂L/∂part2; ∂L/∂part0]"),
         ("d", (0, 1), "[∂L/∂part0; ∂L/∂part1]"),
-        ("n", (2, 0), "((∂L/∂part1 for every n) where n = 0, else 0) + ((∂L/∂part0 for every n) where n = 2, else 0)"),
+        (
+            "n",
+            (2, 0),
+            "((∂L/∂part1 copied along n) where n = 0, else 0) + ((∂L/∂part0 copied along n) where n = 2, else 0)",
+        ),
     ],
 )
 def test_what_comes_back_to_each_row_stands_side_by_side(along: str, places: tuple[int, ...], written: str) -> None:

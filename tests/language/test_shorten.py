@@ -87,7 +87,7 @@ N = Axis("n", 3)
         (lambda x: 1 / x.size("n") * (2 * x), "2·x / n"),
         (lambda x: spread(1 / x.size("n"), x.axes) * x, "x / n"),
         (mean, "mean(x)"),
-        (lambda x: 0 * x, "0 for every n"),
+        (lambda x: 0 * x, "0 copied along n"),
         (lambda x: step("named", 1 * x) * 1, "named"),
     ],
 )

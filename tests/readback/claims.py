@@ -56,6 +56,12 @@ def equal(*pairs: str) -> Equal:
     return Equal(list(zip(pairs[::2], pairs[1::2], strict=True)))
 
 
+def divided_by_root(at: Any, *sizes: str) -> bool:
+    """Whether the scores of a step are divided by the root of sizes, added up."""
+    (scores,) = (tensor.numbers for name, tensor in at.known.items() if name not in sizes)
+    return np.allclose(at.value, scores / math.sqrt(sum(float(at[size]) for size in sizes)))
+
+
 def at_zero(function: Callable[[Node], Node]) -> Array:
     """The slopes of a function at 0."""
     x = given("x", (Axis("n", 3),))
@@ -100,6 +106,24 @@ def of_log_softmax() -> bool:
     """(p − y)/N is what −y/N becomes: −y/N − p·Σ(−y/N)."""
     p, y = np.array([0.2, 0.3, 0.5]), np.array([0.1, 0.6, 0.3])
     return np.allclose(-y / 4 - p * (-y / 4).sum(), (p - y) / 4)
+
+
+def of_one_class() -> bool:
+    """Central differences of −ln of one share."""
+
+    def surprise(v: Array) -> float:
+        return float(np.log(np.exp(v).sum()) - v[1])
+
+    v, step = np.array([0.4, -1.2, 2.0]), 1e-6
+    found = [(surprise(v + d) - surprise(v - d)) / (2 * step) for d in step * np.eye(3)]
+    return np.allclose(found, np.exp(v) / np.exp(v).sum() - [0, 1, 0], atol=1e-8)
+
+
+def shifts_cancel() -> bool:
+    v = np.array([0.4, -1.2, 2.0])
+    e, shifted = np.exp(v), np.exp(v - v.max())
+    shares = np.allclose(e / e.sum(), shifted / shifted.sum())
+    return shares and np.allclose(np.log(e.sum()), v.max() + np.log(shifted.sum()))
 
 
 def turned_a_quarter() -> bool:
@@ -187,7 +211,12 @@ CLAIMS: dict[str, Claim] = {
     "0·log 0 = 0": Holds(weighed),
     "a share below 5·10⁻³²⁴ is 0 in float64": Holds(lambda: math.ulp(0) == 5e-324),
     "ln 0 is −∞": equal("ln(0)", "−∞"),
-    "if −y/N comes in and Σ y is 1, this is (p − y)/N": Holds(of_log_softmax),
+    "where −1 comes in at one entry alone, this is": Holds(of_one_class),
+    "less 1 at that entry": Holds(of_one_class),
+    "max(x) cancels": Holds(shifts_cancel),
+    "max(scaled) cancels": Holds(shifts_cancel),
+    "max hands the gradient to the larger of the two alone": Slope("max(x, p·x)", "p"),
+    "min hands the gradient to the smaller of the two alone": Slope("min(x, p·x)", "1"),
     "a score that is 1 above another gets e ≈ 2.718 times its share": equal("e", "2.718", "exp(x + 1) / exp(x)", "e"),
     "each row sums to 1": equal("Σ softmax(v)", "1"),
     "a softmax's shares sum to 1": equal("Σ softmax(v)", "1"),
@@ -276,6 +305,19 @@ CLAIMS: dict[str, Claim] = {
     "0 where λ·I − A sends some direction to 0": lambda at: np.allclose(
         np.polyval(at.value, np.linalg.eigvals(at["A"])), 0, atol=1e-9
     ),
+    "row i of it times eigenvector i is 1, and times any other one 0": lambda at: np.allclose(
+        at.value @ at["eigenvectors"], np.eye(len(at.value))
+    ),
+    "only stretched, one a column, of length 1, in the order of the eigenvalues": lambda at: (
+        np.allclose((at.value**2).sum(0), 1) and np.allclose(at["A"] @ at.value, at.value * at["λ"])
+    ),
+    "the output directions, one a column, of length 1": lambda at: np.allclose((at.value**2).sum(0), 1),
+    "the input directions, one a row, of length 1": lambda at: np.allclose((at.value**2).sum(1), 1),
+    "y's rows, of length 1 too": lambda at: np.allclose((at.value**2).sum(-1), 1),
+    "entry l, k is 1/(s_k² − s_l²), and 0 where l is k": lambda at: all(
+        np.isclose(at.value[i, k], 0 if i == k else 1 / (at["s"][k] ** 2 - at["s"][i] ** 2))
+        for i, k in np.ndindex(at.value.shape)
+    ),
     "those not 0 count the rank": lambda at: np.count_nonzero(at.value > 1e-9) == np.linalg.matrix_rank(at["A"]),
     "the roots of the eigenvalues of Aᵀ·A": lambda at: np.allclose(
         at.value**2, np.linalg.eigvalsh(at["A"].T @ at["A"])[::-1][: at.value.size], atol=1e-9
@@ -295,7 +337,7 @@ CLAIMS: dict[str, Claim] = {
     "over n: the variance of these values themselves (--sample divides by n − 1)": lambda at: np.allclose(
         at.value, at["squares"].sum() / at["squares"].size
     ),
-    "n − 1, since the deviations": lambda at: np.allclose(at.value, at["squares"].sum() / (at["squares"].size - 1)),
+    "n − 1, as the deviations": lambda at: np.allclose(at.value, at["squares"].sum() / (at["squares"].size - 1)),
     "its logarithm lies below 0": lambda at: at.value.max() <= 0,
     "no logarithm of a probability is above 0": equal("ln(1)", "0"),
     "above 1 where p gives an outcome more than q does": lambda at: ((at.value > 1) == (at["p"] > at["q"])).all(),
@@ -305,7 +347,9 @@ CLAIMS: dict[str, Claim] = {
         (np.isclose(at.value, at["p"]) == (at["x"] == 1)).all() and np.allclose(at.value[at["x"] == 0], 1 - at["p"])
     ),
     "keep the variance of the scores near 1": Holds(variance_near_one),
+    "whatever d_k + d_r is": lambda at: divided_by_root(at, "d_k", "d_r"),
     "takes the place of 1/√d_k": Cited("what it takes the place of is not calculated"),
+    "takes the place of 1/√(d_k + d_r)": Cited("what it takes the place of is not calculated"),
     "e^−∞ is 0": equal("e^(−∞)", "0"),
     "the slope of a single head is 2⁻⁸": lambda at: np.allclose(np.abs(np.diff(at["scaled"] - at.value)), 2.0**-8),
     "the results of head 0 come first": lambda at: np.allclose(
@@ -346,7 +390,7 @@ CLAIMS: dict[str, Claim] = {
     "an α below 1": Cited("α is given, and 1 leaves the sublayer's output as it is"),
     "iteration 0 is the start": lambda at: np.allclose(at.value, at.option("start")) or at.group != "iteration 0",
     "the moments start at 0": Cited("the first step's formula has the 0 in it, and is read back"),
-    "it grows to 1 with t": equal("1 − 0.9^1000", "1.0000"),
+    "its power counts the steps, and it grows to 1": equal("1 − 0.9^1000", "1.0000"),
     "the slope of λ/2·‖θ‖²": Slope("(p / 2)·x²", "p·x"),
     "every coordinate towards 0": Slope("(p / 2)·x²", "p·x"),
     "a straight rise, then 1/√step": Cited("the formula of the step, which is read back"),

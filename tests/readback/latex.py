@@ -65,14 +65,14 @@ class _Reader(Reader):
         return tree
 
     def worded(self) -> Tree:
-        """`x \\text{ for every } m`, `0 \\text{ for } m=2 \\ldots 3`."""
+        """`x \\text{ copied along } m`, `0 \\text{ for } m=2 \\ldots 3`."""
         tree = self.sum()
         self.sums_openly = False
-        if self.follow("text: for every "):
+        if self.follow("text: copied along "):
             axes = [self.axis()]
             while self.follow(","):
                 axes.append(self.axis())
-            return ("for every", tree, *axes)
+            return ("copied along", tree, *axes)
         if self.follow("text: for "):
             axis = self.axis()
             self.expect("=")
@@ -230,9 +230,14 @@ class _Reader(Reader):
             return ("slice", tree, axis, numbers[0], numbers[1] + 1, 1)
         self.place = start
         inside = self.clause()
+        kind = "look up"
+        if self.follow(","):
+            kind = "diagonal"
+            if self.clause() != inside:
+                self.fail("only what is on the diagonal has two places")
         self.expect("}")
         assert self.place == end
-        return ("look up", tree, inside)
+        return (kind, tree, inside)
 
     @staticmethod
     def spelled(words: list[str]) -> str:

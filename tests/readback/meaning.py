@@ -156,7 +156,7 @@ _HANDLED = {
     "=": "equal",
     "and": "both",
     "not": "negation",
-    "for every": "spread",
+    "copied along": "spread",
     "side by side": "merge",
     "summed by": "collect",
     "slice": "part",
@@ -419,6 +419,13 @@ class _Worker:
         if not shared:
             return Tensor((*places.axes, *x.axes[1:]), x.numbers[numbers])
         return self.shared_lookup(x, places, numbers)
+
+    def diagonal(self, x: Tensor, places: Tensor) -> Tensor:
+        """`x[i, i]`, where i counts one of the two axes."""
+        if len(x.axes) != 2 or len(places.axes) != 1 or places.axes[0] not in x.axes:
+            raise Misread("i does not count an axis of a matrix")
+        at = places.numbers.astype(int)
+        return Tensor(places.axes, x.numbers[at, at])
 
     def columns(self, x: Tensor, places: Tensor) -> Tensor:
         """`x[:, tokens]`: the columns of those numbers; the places along axes that x has too are its own."""

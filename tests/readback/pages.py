@@ -120,8 +120,8 @@ class Line:
     def sized(self, tree: Any) -> Any:
         if not isinstance(tree, tuple) or not tree:
             return tree
-        if tree[0] == "look up" and tree[2][0] == "name":  # which places are picked is told by its name
-            return ("look up", self.sized(tree[1]), tree[2])
+        if tree[0] in ("look up", "diagonal"):  # which places are picked is told by its name
+            return (tree[0], self.sized(tree[1]), tree[2])
         if tree[0] == "name":
             shape = self.shapes[tree[1]]
             if isinstance(shape, tuple):
@@ -200,8 +200,10 @@ def spelled(leaf: Node, home: str) -> str:
     if leaf.op == "constant" and symbol in ("", "π", "e"):
         return str(symbol)
     name = "/∂".join(map(pretty, symbol.split("/∂")))
-    if leaf.op == "step" and (group := leaf.args["group"]) not in ("", home):
-        theirs, ours = group.split("/"), home.split("/")
+    group = leaf.args["group"] if leaf.op == "step" else ""
+    in_its_own = group == home and leaf.args.get("told_apart")
+    if group and (group != home or in_its_own):
+        theirs, ours = group.split("/"), [] if in_its_own else home.split("/")
         while len(theirs) > 1 and ours and theirs[0] == ours[0]:
             theirs, ours = theirs[1:], ours[1:]
         name += f"[{'/'.join(theirs)}]"

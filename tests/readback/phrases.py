@@ -349,8 +349,8 @@ def normed_by_head(p: Any) -> Any:
     return (rows / np.sqrt(np.square(rows).mean(-1, keepdims=True) + p.option("eps"))).reshape(x.shape)
 
 
-def windowed(by: int | None) -> Callable[[Any], Any]:
-    """Scores where another window is open."""
+def windowed(by: int | None, *, alone: bool = False) -> Callable[[Any], Any]:
+    """Scores where another window is open, or one alone, without a triangle."""
 
     def masked(p: Any) -> Any:
         if p.name not in ("masked", "scores"):
@@ -359,7 +359,7 @@ def windowed(by: int | None) -> Callable[[Any], Any]:
         i, j = np.arange(n)[:, None], np.arange(m) + max(p.turn - 1, 0) * p.case.options.get("block", 0)
         width = np.inf if by is None else p.option("window") + by
         causal = p.option("causal") if "causal" in p.case.options else not p.case.options.get("no_causal", True)
-        seen = (i - j < width) & ((j <= i) if causal else (j - i < width))
+        seen = (i - j < width) & ((j <= i) if causal and not alone else (j - i < width))
         return np.where(seen, p["second"], -np.inf)
 
     return masked
@@ -669,9 +669,9 @@ PHRASES: dict[str, Any] = {
     "the cosine without its sign": "|cosine|",
     "the angle, in radians": "arccos(cosine)",
     "the angle, in degrees": "arccos(cosine)·180 / π",
-    "the absolute differences, added up": ["Σ |a − b|", "Σ |(x for every m) − (y for every n)|"],
+    "the absolute differences, added up": ["Σ |a − b|", "Σ |(x copied along m) − (y copied along n)|"],
     "the difference of the lengths": "|√(Σ a²) − √(Σ b²)|",
-    "the largest difference": ["max(|a − b|)", "max(|(x for every m) − (y for every n)|)"],
+    "the largest difference": ["max(|a − b|)", "max(|(x copied along m) − (y copied along n)|)"],
     "the differences with their signs": "absolute = difference",
     "added up before the signs are dropped": "|Σ difference|",
     "the squares of the differences": "absolute = difference²",
@@ -766,6 +766,12 @@ PHRASES: dict[str, Any] = {
     ),
     "−ln of the mean probability": ["loss = −ln(mean(probabilities[target]))", "loss = −ln(mean(exp(log_likelihood)))"],
     "the softmax down the columns": lambda p: softmaxed(p["logits"], -2),
+    "divided by C in place of N": "loss = right·N / C",
+    "the classes counted from 1": "losses = −log_probabilities[target − 1]",
+    "−Σ ln p over all classes": "losses = −Σ ln(probabilities)",
+    "p in place of p − y": "grad_logits = right − grad_log_probabilities",
+    "−y/p": "grad_logits = grad_log_probabilities / probabilities",
+    "the gradient of the probabilities": "grad_logits = grad_log_probabilities / probabilities",
     "y − p": "grad_logits = −right",
     "(p − y)·p(1 − p)": "right ⊙ probabilities ⊙ (1 − probabilities)",
     "the slope of the softmax is counted twice": "right ⊙ probabilities ⊙ (1 − probabilities)",
@@ -784,6 +790,7 @@ PHRASES: dict[str, Any] = {
     "logarithms and power by another base, the same one for both": "log_probabilities = ln(p) / ln(2)",
     "e^L": ["perplexity = exp(L)", "perplexity = exp(−mean(ln(p) / ln(2)))"],
     "where L has another base": ["perplexity = exp(−mean(ln(p) / ln(2)))"],
+    "divided by the mean of |x − μ|": "standard_deviation = mean(|centered|)",
     # statistics
     "n − 1 in place of n": "right·n / (n − 1)",
     "the standard deviation": "√variance",
@@ -821,6 +828,7 @@ PHRASES: dict[str, Any] = {
     # projections
     "x·W": recurrence(lambda a, u, b: np.tanh(a + u)),
     "without the bias": ["right == wrong + bias", recurrence(lambda a, u, b: np.tanh(a + u))],
+    "K and V are exchanged": ("scores = Q·Vᵀ", "output = softmax(Q·Vᵀ / √d_k)·K"),
     "W_Q and W_K are exchanged": ("q = right − left·turned + left·W_K", "k = right − left·turned + left·W_Q"),
     "W_K and W_V are exchanged": ("k = right − left·turned + left·W_V", "v = right − left·turned + left·W_K"),
     "W_Q and W_V are exchanged": ("q = right − left·turned + left·W_V", "v = right − left·turned + left·W_Q"),
@@ -834,6 +842,7 @@ PHRASES: dict[str, Any] = {
     "the window is one key wider": windowed(1),
     "the window is one key narrower": windowed(-1),
     "no window": windowed(None),
+    "the window without the triangle: later keys within it are seen": windowed(0, alone=True),
     "the scores are not capped": lambda p: (
         np.where(np.isfinite(p.right), p["scaled"], -np.inf) if p.name == "masked" else None
     ),
@@ -890,7 +899,11 @@ PHRASES: dict[str, Any] = {
         "second where first, else second − 1",
         "second + 1 where first, else second",
     ],
-    "a token may not look at itself": ["second where j < i, else −∞", "second where j < i, else −1000000000"],
+    "a token may not look at itself": [
+        "second where j < i, else −∞",
+        "second where j < i, else −1000000000",
+        "second where j < i, else second − 10000",
+    ],
     "a token sees itself and what comes after it": "second where i ≤ j, else −∞",
     "the mask hides what it should keep": "−∞ where first, else second",
     "a token sees one place ahead": "second where j ≤ i + 1, else −∞",
@@ -987,6 +1000,7 @@ PHRASES: dict[str, Any] = {
     "the exponent is {}": "frequencies = 10000^(−({0} + 0·i))",
     "positions from 1": ["angles = (i + 1) ⊗ frequencies", "angles = (positions + 1) ⊗ frequencies"],
     "cosines in the even columns, sines in the odd ones": "cos(angles) and sin(angles) in turn",
+    "sines in both columns of a pair": "sin(angles) and sin(angles) in turn",
     "sines of degrees": "sin(angles·π / 180) and cos(angles·π / 180) in turn",
     "angles for pairs of neighbours, partners half the width apart": mixed_layout,
     "angles for pairs half the width apart, partners that are neighbours": mixed_otherwise,
@@ -1002,6 +1016,7 @@ PHRASES: dict[str, Any] = {
     "2^−h": ["slopes = 2^(−h)", penalised(lambda h, heads: h)],
     "whatever the number of heads is": when(lambda p: p.name in ("slopes", "biased")),
     "+m·|i − j|": ["bias = slopes ⊗ |i − j|", "biased = scaled + scaled − right"],
+    "without a bias for the position": "biased = first",
     "the slope 1 for every head": ["slopes = right / right", penalised(lambda h, heads: 0 * h)],
     "−m·(i − j)": "bias = −slopes ⊗ (i − j)",
     "with its sign": "distances = i − j",
@@ -1111,7 +1126,7 @@ PHRASES: dict[str, Any] = {
     "ReLU": "max(0, before)",
     "SiLU": "before ⊙ σ(before)",
     "x·σ(x)": "x ⊙ σ(x)",
-    "x·σ(1.702x)": "x ⊙ σ(1.702·x)",
+    "x·σ(1.702x)": "before ⊙ σ(1.702·before)",
     "Φ(x)": "(1 + erf(x / √2)) / 2",
     "without the x in front": "right == wrong ⊙ x",
     "erf(x)": "(x / 2) ⊙ (1 + erf(x))",
@@ -1131,7 +1146,10 @@ PHRASES: dict[str, Any] = {
     "without the types": "output = right − types",
     "every token is taken for one of the first text": lambda p: p["type_table"][:1].repeat(len(p["tokens"]), axis=0),
     "E/√d + positions": "output = E[tokens] / √d + positions",
-    "the positions are set beside the embedding, not added": "output = [embeddings; positions]",
+    "the positions are set beside the embedding, not added": [
+        "output = [embeddings; positions]",
+        "output = [embeddings + types; positions]",
+    ],
     "the norm before each part in place of after each sum": when(lambda p: p.name.startswith("residual")),
     "the norm before each part in place of behind it": when(lambda p: p.name.startswith("residual")),
     "the parts one after the other, not side by side": when(lambda p: p.group in ("feed-forward", "norm2")),

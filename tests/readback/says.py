@@ -281,7 +281,7 @@ class Place:
             tensor, names = self.tensor(formula), self.node.names
         except FAILURES:
             return []
-        if "for every" not in formula or sorted(tensor.axes) != sorted(names):
+        if "copied along" not in formula or sorted(tensor.axes) != sorted(names):
             return [tensor.numbers]
         return [tensor.numbers, np.transpose(tensor.numbers, [tensor.axes.index(name) for name in names])]
 

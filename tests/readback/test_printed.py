@@ -22,6 +22,7 @@ import attncalc as ac
 from attncalc.common.errors import AttncalcError, NoGradient, NotExact
 from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import Node, rewrite, walk
+from attncalc.language.primitive import formula
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, render, traces
 from attncalc.render.page import Note, Paragraph, Part, Table
@@ -424,3 +425,56 @@ def test_each_name_in_a_formula_stands_on_the_page(name: str, backward: Backward
             own = {spelled(leaf, leaf.args.get("group", "")) for leaf in leaves} - {step.formula, "", "π", "e", "δ"}
             missing |= {sign for sign in own - known if re.search(rf"(?<!\w){re.escape(sign)}(?!\w)", step.formula)}
     assert {sign for sign in missing if not BY_ITSELF.fullmatch(sign)} == set()
+
+
+_PART = r"0(?:(?:…| \\ldots )\d+)?"
+COUNTED = re.compile(
+    rf"(?<![^ $])(\w+) = ({_PART}(?:(?: or | \\text{{ or }} ){_PART})*)"
+    r"(?:(?: along | \\text\{ along \} )([^;$]+))?(?![^;$])"
+)
+"""What a letter counts: `p = 0…2 along n`, `k = 0…1`, `h = 0…1 or 0…3`."""
+
+
+def counted(found: re.Match[str]) -> tuple[str, list[int], str]:
+    """A letter, how far it counts in each part, and along which axis."""
+    lasts = [int(re.findall(r"\d+", part)[-1]) for part in re.split(" or |{ or }", found[2])]
+    return found[1], lasts, found[3] or found[1]
+
+
+def in_a_word(letter: str, line: str) -> bool:
+    return re.search(rf"(?<![^\W_]){letter}(?![^\W_])", line) is not None
+
+
+@pytest.mark.thorough
+@pytest.mark.spread
+@rows("tried", ALL, by=lambda tried: tried.name)
+def test_each_letter_that_counts_places_is_told(tried: Tried) -> None:
+    """By the reason of its step, or once above it: along which axis it counts, and how far."""
+    trace = solved(tried)
+    graph, known = solver.behind(trace), {step.key: step for step in trace.steps}
+    told: dict[str, tuple[list[int], str]] = {}
+    for part in laid_out(traces.page(trace, View(everything=True))):
+        if not isinstance(part, Part) or part.kind != "step":
+            continue
+        for block in part.all(Paragraph):
+            if block.kind == "where":
+                found, drawn = (list(map(counted, COUNTED.finditer(text))) for text in (block.text, block.latex))
+                assert [each[:2] for each in found] == [each[:2] for each in drawn]
+                assert all(told.get(letter) != (lasts, along) for letter, lasts, along in found), "that was told before"
+                told |= {letter: (lasts, along) for letter, lasts, along in found}
+        step = known.get(part.heading.key)
+        if step is None or not (made := graph.found(step)):
+            continue
+        formulas, leaves, ahead = [step.formula], list[Node](), [made[0].sources[0]]
+        while ahead:
+            here = behind(ahead.pop())
+            leaves += here
+            unseen = [leaf for leaf in here if leaf.op == "step" and not leaf.args["shown"] and leaf.path not in known]
+            formulas += map(formula, unseen)
+            ahead += [leaf.sources[0] for leaf in unseen]
+        for leaf in leaves:
+            letter = leaf.args["symbol"] if leaf.op == "index" else ""
+            if letter and any(in_a_word(letter, line) for line in formulas) and not in_a_word(letter, step.why):
+                lasts, along = told[letter]
+                numbers = np.moveaxis(evaluate([leaf], {})[leaf], leaf.names.index(along), 0)
+                assert [*numbers.reshape(len(numbers), -1)[:, 0]] in [[*range(last + 1)] for last in lasts], letter

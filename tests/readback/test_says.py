@@ -69,7 +69,9 @@ FORM = "the words are a rule for some forms, and what comes of it was worked out
 KIND = "worked out for one kind, or in one dimension"
 SOMETIMES = {
     **dict.fromkeys(("att-scale-after", "att-softmax-cols", "att-exp-zero-is-0", "mask-after-softmax"), MASKED),
-    **dict.fromkeys(("mask-before-scale", "att-k-for-v"), "with a bias, or turned keys, it is another number"),
+    **dict.fromkeys(
+        ("mask-before-scale", "att-k-for-v", "att-kv-swapped"), "with a bias, or turned keys, it is another number"
+    ),
     **dict.fromkeys(("mask-strict", "cache-stale", "mask-offset"), "beside a window it is another number"),
     "mask-added": "aligned at the end it moves turned queries too",
     "att-scale-n": "n is the number of queries or of keys",

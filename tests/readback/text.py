@@ -16,8 +16,8 @@ Tree = tuple[Any, ...]
 KEYWORDS = frozenset(
     re.split(
         " ",
-        "where else and not or except in turn for every split into heads side by shared each summed groups of windows "
-        "added up place largest eigenvalues eigenvectors left right singular vectors values as rows reread",
+        "where else and not or except in turn for copied along split into heads side by shared each summed groups of "
+        "windows added up place largest eigenvalues eigenvectors left right singular vectors values as rows reread",
     )
 )
 WORDS = {"masked": "−∞", "taken": "−∞", "left out": "−∞", "all masked": "0"}
@@ -150,12 +150,12 @@ class _Reader(Reader):
     def worded(self) -> Tree:
         tree = self.sum()
         while True:
-            if self.follow("for", "every"):
+            if self.follow("copied", "along"):
                 axes = [self.axis()]
                 while self.next == "," and self.tokens[self.place + 1] != "else":
                     self.take()
                     axes.append(self.axis())
-                tree = ("for every", tree, *axes)
+                tree = ("copied along", tree, *axes)
             elif self.follow("for"):  # `0 for m=2…3`
                 axis = self.axis()
                 self.expect("=")
@@ -273,6 +273,12 @@ class _Reader(Reader):
             return ("slice", tree, axis, first, None, step)
         self.place = start
         inside = self.clause()
+        if self.follow(","):  # `x[i, i]`
+            twice = self.clause()
+            if twice != inside:
+                self.fail("only what is on the diagonal has two places")
+            self.expect("]")
+            return ("diagonal", tree, inside)
         self.expect("]")
         return ("look up", tree, inside)
 

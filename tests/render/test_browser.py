@@ -184,6 +184,30 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
 
 
 @pytest.mark.thorough
+def test_the_panel_does_not_cover_what_is_pointed_at(look: Look) -> None:
+    """At the foot of the page it stands at the head of the window."""
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            const inSight = shown => {
+              const { left, top, width, height } = shown.getBoundingClientRect();
+              return shown.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+            };
+            document.documentElement.style.scrollBehavior = "auto";
+            scrollTo(0, document.documentElement.scrollHeight);
+            point(cell("output[1,2]"), "pointerover");
+            found.foot = inSight(cell("output[1,2]"));
+            cell("scores[0,0]").scrollIntoView({ block: "start" });
+            point(cell("scores[0,0]"), "pointerover");
+            found.head = [inSight(cell("scores[0,0]")), document.querySelector(".panel").classList.contains("high")];
+            """,
+        )
+    ).found
+    assert found == {"foot": True, "head": [True, False]}
+
+
+@pytest.mark.thorough
 def test_what_is_pointed_at_is_told_from_every_shade(look: Look) -> None:
     """A number in the colour of paper is not seen on a light shade."""
     trace = solve(posed("attention")._replace(backward=Backward()))
@@ -243,6 +267,26 @@ def test_a_keyboard_reaches_every_entry(look: Look) -> None:
     assert found["end"][0] == "4.9214"  # the last entry of all: there is nowhere to go on to
     assert found["stops"] == found["still"] == 1
     assert found["escaped"] == found["left"] == ["", "", "", ""]
+
+
+@pytest.mark.thorough
+def test_what_is_pointed_at_is_never_below_what_is_told_of_it(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            found.above = [...document.querySelectorAll("td[data-how]")].map(cell => {
+              scrollBy({ top: cell.getBoundingClientRect().bottom - innerHeight, behavior: "instant" });
+              point(cell, "pointerover");
+              const at = cell.getBoundingClientRect();
+              const there = document.elementFromPoint((at.left + at.right) / 2, (at.top + at.bottom) / 2);
+              return Boolean(there?.closest(".panel"));
+            });
+            """,
+        )
+    ).found
+    assert found["above"]
+    assert not any(found["above"])
 
 
 @pytest.mark.thorough

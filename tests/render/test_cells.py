@@ -7,10 +7,13 @@ import re
 from fractions import Fraction
 
 import pytest
+from test_samples import PROBLEMS, posed
 
 import attncalc as ac
 from attncalc.record.trace import Entry, Trace
 from attncalc.render import View, entries, render, traces
+from attncalc.render.page import Part
+from attncalc.solve.solver import solve
 
 
 @pytest.mark.parametrize("form", ["table", "plain"])
@@ -89,3 +92,19 @@ def test_a_float_is_not_written_as_the_exact_number_before_it() -> None:
     """Equal numbers of two kinds are one key of a dictionary, and so of what is kept of the numbers written so far."""
     assert traces.written((Entry(Fraction(-3, 8), False),)) == "-3/8"
     assert traces.written((Entry(-0.375, False),)) == "-0.375"
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_an_entry_of_the_result_is_told_as_fully_as_on_its_page(name: str) -> None:
+    """Where it is only handed on, with the arithmetic of the step that made it; a page may tell values of parts."""
+    trace = solve(posed(name))
+    for part in traces.page_or_outline(trace, View()).all(Part):
+        for step in part.steps if part.kind == "result" else ():
+            for line in step.lines[:1]:
+                place = line._replace(name=step.heading.key).place
+                [(_, found)] = entries.cells(trace, View(cells=(place,)))
+                assert [len(found.links), found.links[-1].split(" (")[0]] == [
+                    len(line.links),
+                    line.links[-1].split(" (")[0],
+                ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import accumulate, takewhile
 
+import numpy as np
 import pytest
 from rich.text import Text
 from solved import page_in
@@ -13,8 +15,8 @@ from test_samples import PROBLEMS, posed
 
 from attncalc.common.errors import AttncalcError
 from attncalc.render import View
-from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points, Row, Rows
-from attncalc.render.terminal import Chain, Chains, broken, write
+from attncalc.render.page import Heading, Page, Paragraph, Part, Point, Points, Row, Rows, Table
+from attncalc.render.terminal import TIGHT, Chain, Chains, broken, write
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -42,8 +44,8 @@ FORMULAS = {
         ["(a where bbbbb − c ≤ d, else 0)", "where e − f ≤ g, else 0"],
     ),
     "before a condition": ("∂L/∂masked where j ≤ i, else 0", 20, ["∂L/∂masked", "where j ≤ i, else 0"]),
-    "before what is repeated": ("∂L/∂losses for every n", 20, ["∂L/∂losses", "for every n"]),
-    "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb", "·cccc)"]),
+    "before what is repeated": ("∂L/∂losses copied along n", 20, ["∂L/∂losses", "copied along n"]),
+    "not behind a bracket that opens": ("a + (−bbbbbbbbbbbb·cccc)", 18, ["a", "+ (−bbbbbbbbbbbb", "  ·cccc)"]),
     "before ⊗": ("hidden ⊗ gradients", 16, ["hidden", "⊗ gradients"]),
     "not behind a bar that opens": ("2^(max(|scaled|, 2^0) − 1)", 22, ["2^(max(|scaled|, 2^0)", "− 1)"]),
     "outside bars": ("max(|2.2689 − 2.2689|, |0.2689 − 0.2689|)", 32, ["max(|2.2689 − 2.2689|,", "|0.2689 − 0.2689|)"]),
@@ -61,13 +63,33 @@ FORMULAS = {
         30,
         ["−(0.25×(-1.7352)", "+ 0.5×(-1.4352)", "+ 0.25×(-0.5352))"],
     ),
-    "within a term that a line begins with": ("a + 0.1×[0 < 1]×0.5 + c", 14, ["a", "+ 0.1×[0 < 1]", "×0.5 + c"]),
+    "within a term that a line begins with": ("a + 0.1×[0 < 1]×0.5 + c", 14, ["a", "+ 0.1×[0 < 1]", "  ×0.5 + c"]),
     "between arguments rather than within one": (
         "min(max(1.6, 1 − 0.2), 1 + 0.2)",
         26,
         ["min(max(1.6, 1 − 0.2),", "1 + 0.2)"],
     ),
-    "between members rather than within one": ("[bbb; ccc ⊙ ddd + eee]", 12, ["[bbb;", "ccc ⊙ ddd", "+ eee]"]),
+    "between members rather than within one": ("[bbb; ccc ⊙ ddd + eee]", 12, ["[bbb;", "ccc ⊙ ddd", "  + eee]"]),
+    "further in, where it goes on with a term": (
+        "log_gradients − probabilities ⊙ Σ log_gradients",
+        21,
+        ["log_gradients", "− probabilities", "  ⊙ Σ log_gradients"],
+    ),
+    "further in, where it goes on with the first term": (
+        "(x / √d)·Kᵀ + (y / √d)·Vᵀ",
+        10,
+        ["(x / √d)", "  ·Kᵀ", "+ (y / √d)", "  ·Vᵀ"],
+    ),
+    "further in, where it stands in brackets": (
+        "a + bbbb·(cccc − dddd) + e",
+        14,
+        ["a", "+ bbbb·(cccc", "  − dddd)", "+ e"],
+    ),
+    "outside of brackets, where a term can begin there": (
+        "(aaa − (bbb + ccc) / 4)² + (ddd − (eee + fff) / 4)²",
+        40,
+        ["(aaa − (bbb + ccc) / 4)²", "+ (ddd − (eee + fff) / 4)²"],
+    ),
     "before a case rather than within its condition": (
         "(a where max(b, 1 − c) ≤ 1 + d, else 0)",
         28,
@@ -152,6 +174,14 @@ def test_an_axis_of_what_was_given_is_not_torn(width: int) -> None:
     assert re.findall(r"\([a-z]\n +d_.*", page) == []
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("name", ["observations", "x"])
+def test_a_file_and_the_name_in_it_are_not_torn(name: str, width: int) -> None:
+    given = Table(name, np.ones(4), ("n",), (4,), source=f"likelihood-normal.json#{name}", typed="1 1 1 1", symbol=name)
+    page = write(Page("p", (Part("given", Heading("Given"), (given,)),)), View(width=width))
+    assert f"likelihood-normal.json#{name}," in page or f"← likelihood-normal.json\n  {name}, n=4:" in page
+
+
 WHOLE = r"\[[^][;]*\]|\([^][(),]* [<≤=≥>≠] [^][(),]*\)"
 
 
@@ -171,6 +201,34 @@ def test_no_line_ends_within_a_place_or_behind_a_sign_or_a_bracket_that_opens(
         assert re.findall(r".*(?:[(√×·⊗⊙]|[( ^·×√−-]\|)$", page, re.MULTILINE) == []
 
 
+BEGUN = r"( *)([+−-] |[×/⊙⊗·])"
+
+
+def in_line(page: str) -> Iterator[tuple[str, str, str]]:
+    """Lines that begin with a sign, below one as far in with what stands between, each with both signs."""
+    lines = page.splitlines()
+    for at, line in enumerate(lines):
+        if here := re.match(BEGUN, line):
+            above = [*takewhile(lambda other: other.startswith(here[1]), lines[:at][::-1])]
+            beside = next((n for n, other in enumerate(above) if not other.startswith(f"{here[1]} ")), None)
+            if beside is not None and (there := re.match(BEGUN, above[beside])):
+                yield "\n".join(above[beside::-1]), there[2], here[2]
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_lines_that_are_as_far_in_are_terms_of_one_sum_or_factors_of_one_product(name: str, width: int) -> None:
+    """`− p` and below it `⊙ Σ g` reads as a product of the whole, and so does a term of what is within brackets."""
+    problem = posed(name)
+    for backward in {problem.backward, Backward()}:
+        with suppress(AttncalcError):
+            page = page_in("table", solve(problem._replace(backward=backward)), View(width=width))
+            for lines, above, below in in_line(page):
+                depths = [*accumulate((each in "([") - (each in ")]") for each in lines)]
+                assert ((above in TIGHT) == (below in TIGHT), min(depths), depths[-1]) == (True, 0, 0), lines
+
+
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_belongs_together_stands_in_one_line(name: str) -> None:
@@ -181,7 +239,7 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
             page = page_in("table", solve(problem._replace(backward=backward)), View(width=40))
             assert re.findall(r"left\n *out|all\n *masked|→$", page, re.MULTILINE) == []
             assert re.findall(r"^  .* =$", page.partition("\n\n")[2].partition("\n\n")[0], re.MULTILINE) == []
-            chains = re.search(r"^What (?:depends on|follows) what\n((?:  .*\n)*)", page, re.MULTILINE)
+            chains = re.search(r"^(?:What depends on what|In this order)\n((?:  .*\n)*)", page, re.MULTILINE)
             if chains and "  · " in chains[1]:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
 
@@ -189,7 +247,7 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
 @pytest.mark.parametrize(
     ("sample", "lines"),
     [
-        ("scaling", ["where squares = (scores − average)²;", "  scores", "      = Σ(σ·N(0, 1) ⊙ (σ·N(0, 1)));"]),
+        ("scaling", ["where squares = (scores − average)²;", "  scores = Σ(query ⊙ keys);"]),
         ("concentration", ["where variance", "    = mean((cosines − average)²);", "  average = mean(cosines)"]),
     ],
 )

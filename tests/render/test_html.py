@@ -24,7 +24,7 @@ from attncalc.common.errors import AttncalcError, visible
 from attncalc.homework.diagnosis.slips import listed
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Remark, Trace
-from attncalc.render import View, html, pieces, pointing
+from attncalc.render import View, html, pieces, pointing, traces
 from attncalc.render.html_values import axis_names, whole_numbers
 from attncalc.render.page import Page, Paragraph, Verdict
 from attncalc.solve.problem import Backward
@@ -420,9 +420,46 @@ def test_no_line_of_a_narrow_page_ends_within_a_number_or_between_an_option_and_
     assert '<span class="option">eps = ε = <span class="whole">1e-08</span>,</span> ' in page_in(
         "html", solve(posed("optimizer-adamw"))
     )
-    assert '<span class="option">--cell all</span>' in page
-    assert '<span class="option">--cell &#x27;normalized[0,1]&#x27;</span>' in page
+    in_a_notebook = html.fragment(traces.page(solve(posed("batchnorm")), View()), View())
+    assert '<span class="option">--cell all</span>' in in_a_notebook
+    assert '<span class="option">--cell &#x27;normalized[0,2]&#x27;</span>' in in_a_notebook
+    assert "--cell" not in page  # where one points
     assert '<span class="option">(--sample</span> divides' in page_in("html", solve(posed("expectation")))
+
+
+@pytest.mark.parametrize(
+    "words", ["0 - 1i", "-0.7071 + 0.0000i", "∂L/∂K[self-attention]", "[6][gates=0…1]", "block 1/scores", "step 2/w_1"]
+)
+def test_no_line_ends_within_a_name_or_a_complex_number(words: str) -> None:
+    assert whole_numbers(f"a = {words} ⊙ b") == f'a = <span class="whole">{words}</span> ⊙ b'
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_result_whose_step_stands_above_is_not_told_twice(name: str) -> None:
+    page = page_in("html", solve(posed(name)))
+    steps, _, result = page.partition('<section class="result">')
+    for number, step in re.findall(r'<h3><span class="number">(\d+)</span>([^<]+)', result):
+        above = re.search(rf'<h3><span class="number">{number}</span>{step}<.*?</section>', steps, re.DOTALL)
+        again = re.search(rf'<h3><span class="number">{number}</span>{step}<.*?</section>', result, re.DOTALL)
+        if above and again:
+            assert ("the same numbers as the result</p>" in above[0]) == ("<table>" in again[0])
+            assert not re.search('class="(?:worked|chain)"', again[0])
+
+
+@pytest.mark.thorough
+def test_every_part_can_be_linked_to() -> None:
+    """Those between parts too, of which several have one name."""
+    page = page_in("html", solve(posed("transformer")))
+    titles = re.findall(r"<summary><h[23]>.*?</summary>", page)
+    assert [title for title in titles if 'class="link"' not in title] == []
+
+
+def test_gradients_that_are_all_one_number_have_no_shade() -> None:
+    page = page_in("html", solve(posed("attention")._replace(backward=Backward())))
+    seed = re.search(r'class="number">\d+</span>grad_output<.*?</section>', page, re.DOTALL)
+    assert seed
+    assert 'class="p' not in seed[0].replace('class="passes"', "")
 
 
 @pytest.mark.release
@@ -526,7 +563,7 @@ def test_a_caption_writes_axes_as_the_heads_of_its_columns_do() -> None:
 def test_what_is_handed_on_by_the_same_name_says_where_it_comes_from() -> None:
     html = page_in("html", ac.residual([[1.0, 2.0]], f=[[0.5, 0.5]], norm="post").grad())
     slope = r"\frac{\partial L}{\partial \text{output}}"
-    assert rf"{{{slope}}}_{{\text{{norm}}}} = {slope}</annotation>" in html
+    assert rf"{slope}_{{\text{{norm}}}} = {slope}</annotation>" in html
     assert f">{slope}</annotation>" not in html
 
 
@@ -548,7 +585,7 @@ def test_a_long_name_is_broken_behind_its_sign_and_by_itself(make: Any) -> None:
 def test_what_a_formula_speaks_of_is_drawn_as_it_is() -> None:
     text = page_in("html", solve(posed("scaling")), View())
     (where, *_) = re.findall(r'<p class="where">where (.*?)</p>', text)
-    assert where.count("<math") == 3
+    assert where.count("<math") == 5
     assert "𝒩" in where
 
 

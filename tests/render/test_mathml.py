@@ -184,3 +184,16 @@ def test_a_long_formula_is_cut_where_a_line_may_end(latex: str, rows: list[str])
     assert (found if "long" in root.get("class", "") else []) == rows
     for part in parts[1:] if rows else []:  # a sign that begins a line stands between operands
         assert part[0].get("form") == ("infix" if part[0].tag == "mo" else None)
+
+
+@pytest.mark.parametrize(
+    ("latex", "grown"),
+    [
+        (r"\operatorname{softmax}(\frac{a}{b})", 2),
+        (r"\operatorname{mean}(\sum_{i} a_{i})^{2} + f(x)", 2),
+        (r"\max(a, \operatorname{round}(\frac{a}{b}) \cdot c)", 4),
+        (r"f(x) + \frac{a}{b}", 0),
+    ],
+)
+def test_brackets_grow_around_what_is_tall(latex: str, grown: int) -> None:
+    assert mathml(latex).count('stretchy="true"') == grown

@@ -198,7 +198,7 @@ def test_more_levels_are_offered_where_there_are_some(name: str) -> None:
 def test_where_all_is_in_one_part_its_steps_are_listed() -> None:
     page = page_in("table", traced("optimizer-muon", False) or pytest.fail("it has a page"), View(width=200))
     assert "  2 step 1/blend         --show 'step 1/blend'  " in page
-    assert "What follows what" not in page
+    assert "In this order" not in page
 
 
 @pytest.mark.thorough
@@ -349,20 +349,39 @@ def test_every_word_that_was_close_is_told_in_order_on_a_narrow_page(width: int)
 def test_names_of_columns_that_stand_below_one_another_are_one_line() -> None:
     page = page_in("table", transformer(), View(width=40))
     below = dict(pair for pair in pairwise(page.splitlines()))
-    assert below["What follows what"].strip() == "in | follow one another"
+    assert below["In this order"].strip() == "in | follow one another"
     assert below["Outline: 304 steps in 9 parts"].strip() == "part | opened by | what comes of it"
     assert below["How close it was"].strip() == "picked | 2. | 3. | 4."
 
 
 def test_above_an_outline_the_weights_of_layers_are_counted() -> None:
     trace = transformer()
-    above = page_in("table", trace, View(width=40)).partition("What follows what")[0]
-    assert above.partition("\n  source, ")[2].count("\n") <= 12  # in front of it stands a path of any length
+    above = page_in("table", trace, View(width=40)).partition("In this order")[0]
+    operands = above.partition("\n  source, ")[2].partition(" heads = ")[0]  # before it is a path
+    assert operands.count("\n") <= 8
     told = " ".join(above.split())
     for layer in ("encoder 1", "decoder 1"):
         own = [given.value.size for name, given in trace.inputs.items() if name.startswith(f"{layer}/")]
         assert f"{layer}: {len(own)} arrays with {sum(own)} numbers," in told
         assert f"{layer}/" not in told
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradients_stand_in_the_order_of_the_steps_and_operands_are_called_as_in_formulas(name: str) -> None:
+    try:
+        trace = solve(posed(name)._replace(backward=Backward()))
+    except AttncalcError:
+        pytest.skip("it has no gradient")
+    page = traces.page_or_outline(trace, View())
+    numbers = [part.heading.number for part in page.all(Part) if part.kind == "step" and part.heading.number]
+    assert numbers == sorted(numbers)
+    (chains, *_) = [
+        *(part.one(Points).points for part in page.all(Part) if part.heading.text == "What depends on what"),
+        (),
+    ]
+    begun = {chain.text.split(" → ")[0] for chain in chains}
+    assert begun.isdisjoint(name for name, given in trace.inputs.items() if given.symbol not in ("", name))
 
 
 @pytest.mark.thorough
@@ -485,5 +504,12 @@ def test_a_result_of_an_outline_that_is_handed_on_shows_how_it_came_about(name: 
 
 def test_one_chain_of_parts_needs_no_table() -> None:
     page = page_in("table", solve(posed("encoder-block")), View(width=40))
-    assert "What follows what\n  · self-attention → residual1 → norm1\n    → feed-forward" in page
+    assert "In this order\n  · self-attention → residual1 → norm1\n    → feed-forward" in page
     assert "  in  " in page_in("table", transformer(), View(width=80))
+
+
+@pytest.mark.parametrize("name", ["contrastive-loss", "experts"])
+def test_the_numbers_of_steps_stand_below_one_another(name: str) -> None:
+    trace = solve(posed(name)._replace(backward=Backward()))
+    listed = page_in("table", trace, View(width=160)).partition("what comes of it")[2].partition("━━ result")[0]
+    assert len({len(number) for number in re.findall(r"^( *\d+) ", listed, re.MULTILINE)}) == 1

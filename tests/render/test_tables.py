@@ -308,7 +308,7 @@ def test_all_the_results_stand_in_the_panel_when_the_page_ends_with_them(make: A
 
 def test_options_that_were_left_as_they_are_stay_unsaid(make: Any) -> None:
     usual = {"causal": False, "scale": "default", "dk": (2, 8)}
-    calculation: Any = SimpleNamespace(defaults=usual)
+    calculation: Any = SimpleNamespace(defaults=usual, sizes={})
     problem = Problem(calculation, {})
     options = {"causal": True, "scale": "default", "dk": (2, 32)}
     text = page(make.trace(make.step("x", 1.0), arithmetic={}, options=options, problem=problem))

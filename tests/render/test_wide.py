@@ -114,7 +114,7 @@ def test_the_result_of_an_outline_has_its_factors_beside_it() -> None:
 
 def test_a_product_whose_columns_are_called_otherwise_has_its_factors_beside_it() -> None:
     page = page_in("table", solve(posed("mlp")), View(width=WIDE))
-    assert re.search(r"^ +A_1 +· +W_2 +\+ +b_2 +=  Z_2\n +N ╲ h1 .* h1 ╲ o .* N ╲ o ", page, re.MULTILINE)
+    assert re.search(r"^ +A_1 +· +W_2 +\+ +b_2 +=  Z_2\n +N ╲ h1 .* h1 ╲ h2 .* N ╲ h2 ", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("windows", range(2, 9))
@@ -141,3 +141,11 @@ def test_what_is_in_colour_is_read_on_white_and_on_black() -> None:
     for style, least in ((ACCENT, 4.5), (SOUND, 4.5), (ALARM, 4.4)):
         (light,) = map(luminance, map(int, re.findall(r"\d+", style)))
         assert min(1.05 / (light + 0.05), (light + 0.05) / 0.05) >= least, style
+
+
+@pytest.mark.parametrize("name", ["attention", "attention-two-tokens", "matmul"])
+def test_the_entry_that_is_worked_out_is_no_fainter_than_those_beside_it(name: str) -> None:
+    """All others of a result would be bold."""
+    result = page_in("table", solve(posed(name)), View(width=WIDE, color=True)).partition("result")[2]
+    assert "\x1b[1;38;5;63m" in result
+    assert re.findall(r"\x1b\[1m +-?[\d.]+\x1b", result) == []

@@ -178,7 +178,16 @@ def test_a_place_is_no_number_that_stands_elsewhere_above_the_table(name: str) -
         ("analogy", "similarities[cat] = (0.1 / √1.46)×(0.8 / √0.69) + "),
         ("rope", "products[1,2] = 2.2232×1.4024 − 0.23913×1.7416 + "),
         ("sampling", "top_p[1] = 0.1125×[0.8310 < 0.95] / 0.9848 = 0.1125 / 0.9848 = 0.1142"),
-        ("svd-rank backward", "grad_a[0,1] = 0.3863×(0.0499 + 0) + 0.9224×(-0.0204 + 0) + 2.2233×0.3863×0.5663 + "),
+        ("svd-rank backward", "grad_a[0,1] = 0.3863×0.0499 + 0.9224×(-0.0204) + 2.2233×0.3863×0.5663 + "),
+        ("svd-rank backward", "apart[1,0] = 1 / (9.5080² − 0.7729²) = 0.0111"),
+        ("eigen backward", "grad_a[1,1] = 0.4714×1×0.7071 + 0.7454×1×0.8944 = 1"),
+        ("project-plane", "coefficients[0] = ((1×1 + 1×2 + 0×3)×2 − 1×(0×1 + 1×2 + 1×3)) / (2×2 − 1×1) = 0.3333"),
+        ("kl", "terms[3] = 0 (zero times anything counts as zero)"),
+        ("kl backward", "grad_ratios[3] = 0 (zero divided by anything counts as zero)"),
+        # no difference of equals, and what is decided alone is no arithmetic
+        ("flash backward", "grad_v[0,1] = e^(0.70711 − 0.70711)×0.40111 + e^(0 − 0.70711)×0.40111 + "),
+        ("linear-attention backward", "grad_q[cat,0] = 0.125×e^min(0, 0) = 0.125 (0 ≤ 0)"),
+        ("ssm", "state[cat,0,1] = 0.0625×4 + 8 = 8.25"),
     ],
 )
 def test_a_line_tells_what_was_done(name: str, line: str) -> None:
@@ -490,6 +499,17 @@ def test_a_sign_of_an_option_is_given_with_its_name(name: str, backward: bool) -
         assert names - OWN <= signs | set(trace.problem.calculation.defaults)
 
 
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_how_many_heads_an_axis_is_made_of_is_given_with_the_letter(name: str, backward: bool) -> None:
+    for trace in carried_out(name, backward):
+        made = {axis for step in trace.steps for axis in step.axes if axis.startswith("(")}
+        letters = {axis.strip("()").split()[0] for axis in made}
+        told = {sign for words in options(trace, solver.signs(trace)) for sign in words.split(" = ")[1:-1]}
+        assert letters <= told | {axis for given in trace.inputs.values() for axis in given.axes}
+
+
 @pytest.mark.thorough
 @rows("name", PROBLEMS)
 def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
@@ -500,6 +520,31 @@ def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
         for option, value in trace.options.items():
             if isinstance(value, str) and value != usual.get(option):
                 assert told[option] == value
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_each_option_that_was_given_is_told(name: str) -> None:
+    for trace in carried_out(name, False):
+        told = {words.partition(" = ")[0] for words in options(trace, solver.signs(trace))}
+        assert isinstance(trace.problem, Problem)
+        assert trace.problem.options.keys() <= told
+
+
+@pytest.mark.parametrize(
+    ("trace", "told"),
+    [
+        (lambda: ac.pairwise([[1, 2], [3, 4]]), []),
+        (lambda: ac.pairwise([[1, 2], [3, 4]], metric="cosine-similarity"), ["metric = cosine-similarity"]),
+        (lambda: ac.norm([3, 4]), []),
+        (lambda: ac.minkowski([1, 2], [3, 4]), ["p = 3"]),  # its reason says: the larger p
+        (lambda: ac.attention([[1, 0]], [[1, 0]], [[1]]), []),
+    ],
+    ids=["default", "given", "unspoken", "spoken of", "many"],
+)
+def test_a_usual_option_is_told_where_it_was_given_or_is_spoken_of(trace: Any, told: list[str]) -> None:
+    made = trace()
+    assert options(made, solver.signs(made)) == told
 
 
 def test_why_a_step_is_0_is_said_and_not_entry_by_entry() -> None:
@@ -564,8 +609,9 @@ def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
         (lambda: ac.scaling(dk=[4, 16]), ["dk = d_k = 4,16", "sigma = σ = 1"]),
         (lambda: ac.complexity(n=8, d_model=8, heads=4), "heads = h = 4"),
         (lambda: ac.complexity(n=8, d_model=8), "heads = h = 8"),
+        (lambda: ac.complexity(n=8, model="llama-2-7b"), "heads = h = 32"),
     ],
-    ids=["dk", "heads", "heads by default"],
+    ids=["dk", "heads", "heads by default", "heads of a model"],
 )
 def test_an_option_is_named_once(trace: Any, said: list[str] | str) -> None:
     made = trace()

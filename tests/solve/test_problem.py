@@ -147,7 +147,7 @@ class TestBackward:
         square = np.eye(2)
         t = run("qkv", backward=Backward(), x=square, wq=square, wk=square, wv=square)
         assert_array_equal(t["grad_wk"], np.zeros((2, 2)))
-        assert t.find("grad_wk").why == "the result ignores it"
+        assert t.find("grad_wk").why == "the result, q, does not depend on it"
 
     def test_is_0_where_the_result_takes_only_the_sign_of_an_operand(self) -> None:
         t = run("optimizer", {"kind": "lion", "lr": 0.1}, backward=Backward(), gradients=np.eye(2), start=np.ones(2))

@@ -107,7 +107,11 @@ METRICS: dict[str, Callable[[Vector, Vector, float], float]] = {
 
 
 def pairwise(x: Matrix, y: Matrix | None = None, metric: str = "cosine-similarity", p: float = 3) -> Values:
-    return {"distances": [[METRICS[metric](a, b, p) for b in (y or x)] for a in x]}
+    measured = {"distances": [[METRICS[metric](a, b, p) for b in (y or x)] for a in x]}
+    given = {"x": x} | ({"y": y} if y else {}) if metric.startswith("cosine") else {}
+    return measured | {
+        f"unit_{name}": [[n / length(row, 2) for n in row] for row in rows] for name, rows in given.items()
+    }
 
 
 def project(a: Vector, onto: Any) -> Values:

@@ -106,8 +106,8 @@ def explanations(
         singles += _candidates(question, map(key.solutions.by, numbers))  # that were found before
         for base in question.bases:
             found = _nearest(key, question, singles, base, beside)
-            if found and question.answer.slack is not None and (others := _of_other_numbers(key, question)):
-                found = _nearest(key, question, [*found, *others], base, beside)  # within noise one may be nearer still
+            if found and question.answer.slack is not None:
+                found = _nearer_still(key, question, found, base, beside)
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
             yield _likelier([*_throughout(key, question, singles, found, base), *found])
@@ -127,6 +127,7 @@ def explanations(
     if question.by_hand:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
+        yield _matching_in_full(key, question, singles)
     if question.answer.value.size <= BY_HAND and not is_lost(question.answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
         for close in (fits, nearly):
@@ -190,7 +191,8 @@ def _convince(key: Key, questions: Sequence[Question], solution: Solution) -> bo
 def possible(key: Key, question: Question) -> list[Mistake]:
     """The mistakes that give what was written, though it may be chance, likelier ones first.
 
-    Of more than a hand writes none may, and of a step that is not finished those that give what is there.
+    Of more than a hand writes none may, and of a step that is not finished those that give what is there. What follows
+    without a mistake is none's.
     """
     answer = question.answer
     if answer.value.size > BY_HAND or not key.is_small(question.step):
@@ -199,7 +201,8 @@ def possible(key: Key, question: Question) -> list[Mistake]:
     candidates.sort(key=lambda one: (one.mistakes[0].kind == "convention", -key.begins(one.mistakes)))
     found: list[Mistake] = []
     for base in question.bases:
-        hits = _hits(answer, _values(key, question, candidates, base))
+        values, follows = _values(key, question, candidates, base), without_mistake(key, question, base)
+        hits = (hit for hit in _hits(answer, values) if not np.array_equal(values[hit], follows, equal_nan=True))
         found += [mistake for hit in hits for mistake in candidates[hit].mistakes]
     return list(dict.fromkeys(found))
 
@@ -320,6 +323,30 @@ def _matching_rounded(
     return _likelier(found)
 
 
+def _matching_in_full(key: Key, question: Question, candidates: Sequence[Candidate]) -> list[Explanation]:
+    """The candidates that give what was written from own values before they were rounded for the sheet."""
+    answer, own = question.answer, question.own
+    candidates = _open_to(key, candidates, own) if own else []
+    values = _values(key, question, candidates, own)
+    against = without_mistake(key, question, own)
+    half = {step: np.full(value.shape, 0.5 * 10.0**-answer.used) for step, value in own.items()}
+    found = []
+    for candidate, value in zip(candidates, values, strict=True):
+        if value.shape == answer.shape and _is_about(answer, value):
+            moved = key.most_moved(candidate.solution.steps[question.step], own, half)
+            if moved is not None and (within(answer, value, moved) | fits(answer, value)).all():
+                slack = 2 * moved
+                if odds(answer, value, against, _distinct(values), slack=slack).convince:
+                    found.append(candidate)
+    return _likelier(found)
+
+
+def within(answer: Answer, value: Array, moved: Array) -> Array:
+    """Where an answer is as near to a value as rounding and what moves it leave it."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(answer.value - value) <= 0.5 * answer.unit * (1 + 1e-6) + moved)
+
+
 def _nearest(
     key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
 ) -> list[Candidate]:
@@ -403,13 +430,46 @@ def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
     return [(replace(known, says=f"{known.says}: {', '.join(map(str, order))}"),)] if order else []
 
 
+def _nearer_still(
+    key: Key, question: Question, found: Sequence[Candidate], own: Own | None, beside: Explanation
+) -> list[Candidate]:
+    """What a dump is nearest to within the noise of its type: mistakes, or another number in place of the problem's.
+
+    A number that is sought fits more than one that is known: it is told only where no mistake is as near.
+    """
+    others = _of_other_numbers(key, question)
+    nearest = _nearest(key, question, [*found, *others], own, beside) if others else [*found]
+    if _may_have_other_numbers(key, question):
+        sought = [one for search in _searches(key, question, beside) for one in search()]
+        among = _nearest(key, question, [*nearest, *sought], own, beside) if sought else nearest
+        if among and not any(one in nearest for one in among):
+            return among
+    return nearest
+
+
+def _may_have_other_numbers(key: Key, question: Question) -> bool:
+    return question.answer.shape == question.expected.shape and key.is_small(question.step)
+
+
 def _numbers_found(
     key: Key, question: Question, beside: Explanation, *, within: bool = False
 ) -> Iterator[list[Explanation]]:
     """Another number in place of one of the problem's, whichever it is; `within` the noise alone, if so asked."""
-    if question.answer.shape != question.expected.shape or not key.is_small(question.step):
+    if not _may_have_other_numbers(key, question):
         return
-    settled, own = key.problem.settled, question.bases[0]
+    own = question.bases[0]
+    searches = [
+        *_searches(key, question, beside),
+        lambda: _nearest(key, question, _of_other_numbers(key, question), own),
+    ]
+    for found in (search() for search in searches):
+        if found and (not within or _is_within(key, question, found, own)):
+            yield _likelier(found)
+
+
+def _searches(key: Key, question: Question, beside: Explanation) -> list[Callable[[], list[Candidate]]]:
+    """What looks for another number in place of each of the problem's, whichever it is."""
+    settled = key.problem.settled
     option = next((name for name in ("rope_base", "base") if settled.get(name)), "")
     sought: list[tuple[str, Sequence[float], Callable[[Mistake, float], Mistake], Explanation | None]] = []
     if option:
@@ -422,13 +482,7 @@ def _numbers_found(
     for known, name, called in (*caps, *scalings):
         if number := settled.get(name):
             sought.append((known, [number * factor for factor in FACTORS], _instead(name, called), None))
-    searches: list[Callable[[], list[Candidate]]] = [
-        *(partial(_number_found, key, question, *each) for each in sought),
-        lambda: _nearest(key, question, _of_other_numbers(key, question), own),
-    ]
-    for found in (search() for search in searches):
-        if found and (not within or _is_within(key, question, found, own)):
-            yield _likelier(found)
+    return [partial(_number_found, key, question, *each) for each in sought]
 
 
 def _of_other_numbers(key: Key, question: Question) -> list[Candidate]:

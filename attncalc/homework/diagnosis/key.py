@@ -133,6 +133,8 @@ def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> 
         yield part, value
 
 
+MOST_MOVED = 200
+"""So many own values at most are moved one by one."""
 LONGEST_NUMBER = 64
 """Bytes that a number takes, with what stands around it, where every number of a problem is written out."""
 MUCH_NEARER = 0.1
@@ -153,6 +155,7 @@ class Key:
         self.dropped, self.axes, self.broadcast = written.bound.dropped, written.bound.axes, written.bound.broadcast
         self.nodes = dict(sorted(self.solutions.right.steps.items(), key=lambda item: item[1].serial))
         self.result = self.solutions.result
+        self.labels = written.labels
         self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]
         shapes = {step: node.shape for step, node in self.nodes.items()}
         stored = any(given.is_stored for given in problem.inputs.values())
@@ -392,6 +395,28 @@ class Key:
         written = [solution.steps[step].sources[0] for solution in self.right if step in solution.steps]
         behind = walk(*written, into=lambda node: () if is_given(node, own) else node.sources)
         return {node.key: own[node.key] for node in behind if is_given(node, own)}
+
+    def most_moved(self, node: Node, own: Own, off: Mapping[StepKey, Array]) -> Array | None:
+        """How far a step moves at most, nearly, where own values are off by so much; None where there are too many.
+
+        Every own value is moved by itself, all in one evaluation along a leading axis, whose first place moves none.
+        """
+        own = self.solutions.usable(own, node)
+        count = sum(value.size for value in own.values())
+        if not 0 < count <= MOST_MOVED:
+            return None
+        stacked = {step: np.repeat(value[None], count + 1, axis=0) for step, value in own.items()}
+        places = [(step, at) for step, value in own.items() for at in np.ndindex(value.shape)]
+        for number, (step, at) in enumerate(places, 1):
+            stacked[step][(number, *at)] += off[step][at]
+        expression, operands = node.sources[0], self.solutions.operands
+        found = evaluate([expression], operands, given=stacked, keep=lambda _: False, careful=False)[expression]
+        if found.shape != (count + 1, *node.shape):
+            return None
+        if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet
+            found = found.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.nan_to_num(np.abs(found[1:] - found[0]), nan=0.0).sum(axis=0))
 
     # Sizes
 

@@ -99,8 +99,10 @@ def is_ranked_otherwise(key: Key, question: Question) -> bool:
     return False
 
 
-def judged_as(stored: str, own: str) -> str:
+def judged_as(stored: str, own: str, *, inferred: bool) -> str:
     """As which type an answer was judged, where nobody had said it; `own` is that of its numbers."""
+    if not inferred:
+        return f"judged with {stored}'s noise, in which it is stored: --dtype says otherwise"
     if own == "float32" != stored:
         return f"judged with {stored}'s noise, as other arrays are in {stored}: --dtype says otherwise"
     if stored == "float32":

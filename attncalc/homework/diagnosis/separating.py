@@ -35,6 +35,10 @@ RANGE = {"easy": (-1, 2), "medium": (-3, 3), "hard": (-5, 5)}
 """The whole numbers that operands may have."""
 WEIGHTS = {"easy": (0, 1), "medium": (-1, 1), "hard": (-1, 1)}
 """Those of matrices whose products are added up."""
+CALM = {"easy": (-1, 1), "medium": RANGE["easy"], "hard": RANGE["medium"]}
+"""Smaller ones: scores that are far apart make a softmax one-hot."""
+REACHES = ("near", "level", "wide")
+"""How large numbers may be that are like others: as those are, as the level has them, or up to 9, or 3 for weights."""
 SHARES = ("probabilities", "likelihood")
 """Operands between 0 and 1 that need not sum to 1."""
 SUM_OFF = 1e-6
@@ -51,16 +55,17 @@ def redrawn(
     kept: Container[str] = (),
     like: Mapping[str, Array] = NOTHING,
     *,
-    wide: bool = False,
+    reach: str = "level",
+    calm: bool = False,
 ) -> dict[str, Given]:
     """The operands with other numbers, but for those that are kept; `sizes` are those of axes that are to be others.
 
-    Those that are to be `like` others have as many negative numbers, noughts and digits; `wide` ones go up to 9, or 3
-    for weights, whatever the level. The gradient that arrives at a result is as large as that. Raises OptionError where
-    an operand whose entries mean something would have to be of another size, and whatever else keeps a result from
-    being formed.
+    Those that are to be `like` others have as many negative numbers, noughts and digits, and are as large as `reach`
+    says; `calm` ones are smaller than their level has them. The gradient that arrives at a result is as large as that.
+    Raises OptionError where an operand whose entries mean something would have to be of another size, and whatever else
+    keeps a result from being formed.
     """
-    draw = _Draw(problem, axes, random, sizes, level, like, wide)
+    draw = _Draw(problem, axes, random, sizes, level, like, reach, calm)
     of_result = {UPSTREAM.name} if UPSTREAM.name not in kept else set()
     drawn = {
         name: given if name in kept else draw.operand(name)
@@ -82,7 +87,8 @@ class _Draw(NamedTuple):
     sizes: Mapping[str, int]
     level: str
     like: Mapping[str, Array]
-    wide: bool
+    reach: str
+    calm: bool
 
     def operand(self, name: str) -> Given:
         """An operand of the same sort, drawn anew, with the labels that it has."""
@@ -115,14 +121,15 @@ class _Draw(NamedTuple):
         is_share = is_share and operand.name in SHARES
         is_positive = broken and bool((numbers > 0).all() and (numbers > 1).any()) and operand.kind != "logits"
         is_weight = operand.symbol.startswith("W")
-        least, most = (WEIGHTS if is_weight else RANGE)[self.level]
+        least, most = (WEIGHTS if is_weight else CALM if self.calm else RANGE)[self.level]
         if operand.name in self.like:
             model = self.like[operand.name]
             if not (np.abs(model) < HUGE_WHOLE).all():
                 fault = f"{operand.name} has a number of more than 15 digits, and none like it is drawn"
                 raise OptionError(fault, hint="a problem that is worked by hand has smaller ones")
-            most = max(most, WIDE // (3 if is_weight else 1)) if self.wide else most
-            return _full(lambda: _like(model, 0 if is_share or is_positive else most, random))
+            most = max(most, WIDE // (3 if is_weight else 1)) if self.reach == REACHES[-1] else most
+            most = 0 if is_share or is_positive or self.reach == REACHES[0] else most
+            return _full(lambda: _like(model, most, random, near=self.reach == REACHES[0]), telling=True)
         if is_share:
             return np.asarray(random.integers(1, 10, shape) / 10)
         if is_positive:
@@ -153,29 +160,46 @@ class _Draw(NamedTuple):
         return self.sizes.get(axis.name, int(axis.size))
 
 
-def _full(draw: Callable[[], Array]) -> Array:
-    """The first of a few draws that has no row and no column of zeros."""
+def _full(draw: Callable[[], Array], *, telling: bool = False) -> Array:
+    """The first of a few draws that has no row and no column of zeros; none of them twice, if all are to be telling."""
+
+    def is_full(drawn: Array) -> bool:
+        return bool(drawn.any(axis=-1).all() and drawn.any(axis=-2).all()) and not (telling and repeated(drawn))
+
     drawn = draw()
     for _ in range(DRAWS):
-        if drawn.ndim < 2 or (drawn.any(axis=-1).all() and drawn.any(axis=-2).all()):
+        if drawn.ndim < 2 or is_full(drawn):
             break
         drawn = draw()
     return drawn
 
 
-def _like(model: Array, most: int, random: Random) -> Array:
-    """Numbers with the signs, the noughts and the digits of others, in another order; whole parts up to `most`."""
+def repeated(matrices: Array) -> int:
+    """How many of their rows and columns stand there a second time."""
+    whole = matrices + 0  # −0 is 0
+    both_ways = [way.reshape(-1, *way.shape[-2:]).tolist() for way in (whole, np.swapaxes(whole, -1, -2))]
+    return sum(len(lines) - len(set(map(tuple, lines))) for way in both_ways for lines in way)
+
+
+def _like(model: Array, most: int, random: Random, *, near: bool) -> Array:
+    """Numbers with the signs, the noughts and the digits of others, in another order; whole parts up to `most`.
+
+    Those of the largest may be reached, where they are to be near by whole numbers alone.
+    """
     mixed = random.permutation(model.ravel())
     whole, rest = np.divmod(np.abs(mixed), 1)
     halves = bool(whole.any()) and bool(np.isin(rest, (0, 0.5)).all())
-    places = [-int(Decimal(shortest(number)).as_tuple().exponent) for number in mixed.tolist()]
-    unit = 10 ** np.clip(places, 1, MOST_DECIMALS)
     last_digit = random.integers(1, 10, mixed.shape)
-    parts = rest if halves else np.where(rest, random.integers(0, unit // 10) * 10 + last_digit, 0) / unit
+    parts = rest
+    if not halves and rest.any():
+        places = [-int(Decimal(shortest(number)).as_tuple().exponent) for number in mixed.tolist()]
+        unit = 10 ** np.clip(places, 1, MOST_DECIMALS)
+        parts = np.where(rest, random.integers(0, unit // 10) * 10 + last_digit, 0) / unit
     digits = np.floor(np.log10(np.maximum(whole, 1)))
     largest = max(int(whole.max()), most if whole.any() else 0)
     first = np.where(digits, 10**digits, (rest == 0) & (largest > 0))
-    last = np.maximum(np.minimum(10 ** (digits + 1) - 1, largest), first)
+    largest_each = np.where((rest > 0) & near, whole, largest)
+    last = np.maximum(np.minimum(10 ** (digits + 1) - 1, largest_each), first)
     drawn = random.integers(first.astype(int), last.astype(int) + 1)
     return np.asarray((np.sign(mixed) * (drawn + parts)).reshape(model.shape))
 

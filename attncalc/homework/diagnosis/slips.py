@@ -17,6 +17,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (
+    FAR,
     comes_out,
     fits,
     fitting,
@@ -124,7 +125,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         if _is_one_of(answer, changes(value, right), value, right):
             return slip
     if answer.dumped:
-        return ENTRY if (~right).sum() == 1 else None
+        return ENTRY if (~right).sum() == 1 and _sticks_out(answer, value, right) else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
     if (right & answer.answered).sum() >= LEAST_RIGHT and (~right).sum() == 1:
@@ -132,6 +133,14 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if _last_made_up(answer, value, right):
         return REST
     return INPUT if _misread(key, question, value, base) else None
+
+
+def _sticks_out(answer: Answer, value: Array, right: Array) -> bool:
+    """Whether what is wrong is off by far more than anything that is right."""
+    with np.errstate(invalid="ignore"):
+        off = np.abs(answer.value - value)
+    off = np.where(np.isfinite(off), off, np.where(right, 0.0, np.inf))
+    return bool(off[~right].min() > FAR * off[right].max(initial=0.0))
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:

@@ -12,7 +12,6 @@ from attncalc.calculations import typed
 from attncalc.common.errors import amount, flag
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.comparing import (
     OFTEN,
     Digits,
@@ -28,10 +27,11 @@ from attncalc.homework.diagnosis.comparing import (
     largest,
     largest_error,
     nearly,
+    odds,
     says_nothing,
     within_a_unit,
 )
-from attncalc.homework.diagnosis.explaining import Explanation, ids
+from attncalc.homework.diagnosis.explaining import Explanation, ids, within
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, is_meant
 from attncalc.homework.reading.answers import (
@@ -72,9 +72,16 @@ FROM_ROUNDED = Finding(
     EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way", close=True
 )
 PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round", close=True)
+UNDONE = Finding(UNEXPLAINED, hint="what is wrong is 0 throughout, the rest is right: leave blank what is not done")
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
+_KEPT_FEWER = "may be rounding to {kept} on the way{where}: keep more digits, or say so on the sheet (rounding)"
+GROWN = Finding(
+    UNEXPLAINED,
+    hint="it follows from arrays before it that are right but for noise: what is too small to be seen there grew here",
+)
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
+FROM_UNDECIDED = Finding(FOLLOWS, hint="worked out rightly from an earlier step as it is written", close=True)
 
 
 def located(wrong: Array) -> Wrong:
@@ -206,16 +213,15 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
         of_noise = "; that is float32's noise, and --dtype float32 allows it" if noise else ""
         return f"no known mistake gives this{_how_far(answer, expected)}{of_noise}"
     even = comes_out(expected, 10.0**-answer.used)
+    only_zeros = not answer.informative and 0 < size < 10.0**-answer.used
+    if not even and (only_zeros or (begun and not answer.enough.all() and answer.used < LEAST_FIGURES)):
+        return f"{TOO_FEW}: write at least {LEAST_DECIMALS} decimals{' of each' if answer.value.size > 1 else ''}"
     if possible and even:
         return f"{BY_CHANCE}, with numbers so few and small"
     if possible and not answer.exact.all():
         return f"{TOO_FEW} why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
     if even:
         return "no known mistake gives this"
-    only_zeros = not answer.informative and 0 < size < 10.0**-answer.used
-    if only_zeros or (begun and not answer.enough.all() and answer.used < LEAST_FIGURES):
-        least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
-        return f"{TOO_FEW}: write at least {least} decimals"
     if answer.used < LEAST_FIGURES and not answer.exact.all():
         return f"no known mistake: {LEAST_FIGURES} decimals or more would tell more"
     return "no known mistake gives this"
@@ -268,6 +274,36 @@ def within_rounding(key: Key, question: Question) -> Finding | None:
         least, most = values.min(axis=0) - answer.unit, values.max(axis=0) + answer.unit
         within = (least <= answer.value) & (answer.value <= most)
     return PERHAPS if (within | fits(answer, expected)).all() else None
+
+
+def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | None:
+    """Whether the right method gives an answer where fewer digits are kept on the way than it has.
+
+    That is for its writer to say: it may be so, and may be a mistake; `surely` it is no chance.
+    """
+    step, answer, expected, own = question[:4]
+    if not question.by_hand or not answer.informative or answer.exact.any():
+        return None
+    for decimals in range(answer.used - 1, 0 if surely else LEAST_DECIMALS - 1, -1):
+        fewer = question._replace(kept=((decimals, 0),))
+        for base in (own, None) if own and question.own_are_right else (None,):
+            rounded = key.rounded(key.nodes[step], fewer.kept, base).values
+            hits = fitting(answer, rounded) if rounded.shape[1:] == answer.shape else ()
+            found = [odds(answer, rounded[hit], expected, tried=len(rounded)) for hit in hits]
+            if any(one.convince if surely else answer.value.size > 1 and one.share < OFTEN for one in found):
+                at = rounded_at(key, fewer, key.nodes[step], base)
+                where = f" at {at}" if at else ""
+                return replace(PERHAPS, hint=_KEPT_FEWER.format(where=where, kept=amount(decimals, "decimal")))
+    return None
+
+
+def is_undone(answer: Answer, expected: Array) -> bool:
+    """Whether rows are right, and 0 throughout where others belong."""
+    right = fits(answer, expected)
+    if expected.ndim < 2 or not (answer.answered & answer.enough).any() or right.all():
+        return False
+    done = right.all(axis=-1)
+    return bool((expected[done] != 0).any() and not answer.value[~done].any() and expected[~done].any(axis=-1).all())
 
 
 def digits_kept(answer: Answer, declared: int | None) -> Digits:
@@ -357,10 +393,6 @@ def _comes_out_throughout(key: Key, question: Question) -> bool:
 # stand there, as somebody works who keeps them in a machine.
 
 
-MOST_MOVED = 200
-"""So many own values at most are moved one by one."""
-
-
 def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], made: Sequence[Mistake]) -> Finding | None:
     """Whether a step is what follows from the writer's own earlier ones, or from the mistakes that they made."""
     step, answer, expected, own = question[:4]
@@ -416,33 +448,7 @@ def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Ans
     """Whether a step is what earlier ones give as they were before they were rounded for the sheet."""
     answer = question.answer
     half = {step: np.where(answers[step].exact, 0.0, 0.5 * answers[step].unit) for step in question.own}
-    moved = _most_moved(key, question, half) if follows.shape == answer.shape else None
+    moved = key.most_moved(key.nodes[question.step], question.own, half) if follows.shape == answer.shape else None
     if moved is None or not answer.enough.all() or chance(question.expected, answer.unit + 2 * moved) > OFTEN:
         return False
-    with np.errstate(invalid="ignore"):
-        near = np.abs(answer.value - follows) <= 0.5 * answer.unit * (1 + 1e-6) + moved
-    return bool((near | fits(answer, follows)).all())
-
-
-def _most_moved(key: Key, question: Question, off: Mapping[StepKey, Array]) -> Array | None:
-    """How far a step moves at most, nearly, where own values are off by so much; None where there are too many.
-
-    Every own value is moved by itself, all in one evaluation along a leading axis, whose first place moves none.
-    """
-    node, solutions = key.nodes[question.step], key.solutions
-    own = solutions.usable(question.own, node)
-    count = sum(value.size for value in own.values())
-    if not 0 < count <= MOST_MOVED:
-        return None
-    stacked = {step: np.repeat(value[None], count + 1, axis=0) for step, value in own.items()}
-    places = [(step, at) for step, value in own.items() for at in np.ndindex(value.shape)]
-    for number, (step, at) in enumerate(places, 1):
-        stacked[step][(number, *at)] += off[step][at]
-    expression = node.sources[0]
-    found = evaluate([expression], solutions.operands, given=stacked, keep=lambda _: False, careful=False)[expression]
-    if found.shape != (count + 1, *node.shape):
-        return None
-    if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet
-        found = found.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nan_to_num(np.abs(found[1:] - found[0]), nan=0.0).sum(axis=0))
+    return bool((within(answer, follows, moved) | fits(answer, follows)).all())

@@ -40,12 +40,17 @@ from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
     FILLED,
+    FROM_UNDECIDED,
+    GROWN,
+    UNDONE,
     as_written,
+    at_fewer_digits,
     carried,
     digits_kept,
     follows_as_written,
     incomplete,
     is_far,
+    is_undone,
     located,
     mistaken,
     slipped,
@@ -55,6 +60,7 @@ from attncalc.homework.marking.findings import (
     within_rounding,
 )
 from attncalc.homework.reading.answers import (
+    BY_HAND,
     MOST_DECIMALS,
     Answer,
     Sheet,
@@ -258,10 +264,11 @@ class _Sheet:
             found = self._among_ranks(question) or self._searched(self._first_finding, question)
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
-        if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
+        if laid.slack is not None and not laid.said and found.verdict in (RIGHT, UNEXPLAINED):
             from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
 
-            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as(laid.stored, stored)))))
+            judged = judged_as(laid.stored, stored, inferred=laid.inferred)
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
@@ -323,19 +330,25 @@ class _Sheet:
         """The first finding, in the order of judgement."""
         return (
             self._sound(question)
-            or carried(self.key, question, self.answers, self.made)
+            or self._carried(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
+            or self._at_fewer_digits(question)
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
+            or at_fewer_digits(self.key, question, surely=False)
             or within_rounding(self.key, question)
             or self._unexplained(question)
         )
 
     def _unexplained(self, question: Question) -> Finding:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
+        if is_undone(question.answer, question.expected):
+            return UNDONE
         follows = [self._following(question)] if question.own else []
+        if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
+            return GROWN
         known = bool(possible(self.key, question))
         return unexplained(question.answer, question.expected, *follows, possible=known)
 
@@ -350,6 +363,17 @@ class _Sheet:
             doubted = not question.own and possible(self.key, question)
             return self._mistaken(question, as_written=True) or (None if doubted else found)
         return found
+
+    def _carried(self, question: Question) -> Finding | None:
+        """Whether a step follows from own values that are wrong, or of which nobody can tell."""
+        found = carried(self.key, question, self.answers, self.made)
+        unsound = [self.found[behind] for behind in question.own if self.found[behind].verdict not in SOUND]
+        return FROM_UNDECIDED if found and all(behind.undecided for behind in unsound) else found
+
+    def _at_fewer_digits(self, question: Question) -> Finding | None:
+        """Whether fewer digits that were kept on the way may be behind a step, and no mistake as it is written."""
+        found = at_fewer_digits(self.key, question, surely=True)
+        return found and (self._mistaken(question, as_written=True) or found)
 
     def _filled(self, question: Question) -> Finding | None:
         """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
@@ -405,10 +429,23 @@ class _Sheet:
             return slipped(part)
         given, due = _extent(answer.shape), _extent(expected.shape)
         hint = f"the answer is {given}, and {due} is asked for"
+        hint += self._of_other_tokens(question)
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
             hint += "; a comma parts numbers here: write 0.5 for 0,5"
         return found or Finding(UNEXPLAINED, hint=hint)
+
+    def _of_other_tokens(self, question: Question) -> str:
+        """That a dump of a model was made of more tokens than were given, or of fewer."""
+        axes, given = self.key.nodes[question.step].axes, question.answer.shape
+        if self.key.names.of_modules is None or len(given) != len(axes):
+            return ""
+        other = {(size, axis.size, axis.name) for size, axis in zip(given, axes, strict=True) if size != axis.size}
+        sizes = {pair[:2] for pair in other}
+        if len(sizes) != 1 or {name for *_, name in other} - {"n", "m"}:
+            return ""
+        [(theirs, ours)] = sizes
+        return f": the dump is of {amount(theirs, 'token')}, and TOKENS are {ours}"
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)
@@ -595,7 +632,7 @@ class Marker:
             if known:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
-            if self.key.names.of_modules and batched:
+            if (self.key.names.of_modules or answer.dumped) and batched:
                 answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
             try:
                 asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
@@ -665,6 +702,11 @@ class Marker:
             answered=answered,
             axes=names if len(names := self.key.nodes[key].names) == value.ndim else (),
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
+            labels=tuple(
+                known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
+                for axis in self.key.nodes[key].axes
+            ),
+            written=tuple(answer.text.flat) if answer.value.size <= BY_HAND and answer.exact.any() else (),
         )
 
     def _share(self, key: StepKey, answer: Answer, finding: Finding) -> float:

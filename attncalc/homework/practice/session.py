@@ -58,7 +58,9 @@ class Session:
         predict: bool = False,
         hints: str = QUESTION,
         decimal: str = ".",
+        called: str = "",
     ) -> None:
+        self.called = called  # a problem of one's own, as its file was called
         self.draw, self.number, self.first, self.fade = draw, number, number, fade
         self.whys, self.predict, self.hints, self.decimal = whys, predict, hints, decimal
         self.question: Why | None = None
@@ -133,7 +135,7 @@ class Session:
         """What is said back to a line: a word, or an answer."""
         self.said = line.strip()
         word = self.said.casefold()
-        if word == "help":
+        if word in ("help", "?"):
             return [Paragraph(TOLD)]
         word = LETTERS.get(word, word)
         asked, self.question = self.question, None
@@ -204,7 +206,7 @@ class Session:
         weak = [step for step, state in self.last.items() if state not in (UNAIDED, FOLLOWED)]
         onward = f"Next: attncalc practice {name} --level hard"
         if weak:
-            onward = f"Next: attncalc practice {name}, for {listed(weak, MOST_CELLS)}"
+            onward = f"Next: attncalc practice {self.called or name}, for {listed(weak, MOST_CELLS)}"
         return [*found, Paragraph(onward)]
 
     def close(self) -> list[Block]:

@@ -182,16 +182,19 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
 def _blank_csv(exercises: Sequence[Exercise], whose: Whose, delimiter: str) -> str:
     """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block.
 
-    The delimiter is no decimal mark of the class, so that its spreadsheets open the cells apart.
+    An empty line stands between those. The delimiter is no decimal mark of the class, so that its spreadsheets open the
+    cells apart.
     """
     student = harmless(whose.student)
     student = '"{}"'.format(student.replace('"', '""')) if any(mark in student for mark in ',;"') else student
     told = [("@student", student), *([("@problem", whose.problem)] if whose.problem else [])]
     lines = [delimiter.join(pair) for pair in told]
     for exercise in exercises:
-        rows = exercise.boxes.reshape(-1, (1, *exercise.step.shape)[-1])
-        lines += [
-            f"@{exercise.step.key}",
-            *(delimiter.join("-" if np.isnan(entry) else "?" for entry in row) for row in rows),
-        ]
+        boxes = exercise.boxes
+        matrices = boxes.reshape(-1, *boxes.shape[-2:]) if boxes.ndim > 2 else [np.atleast_2d(boxes)]
+        blanks = (
+            "\n".join(delimiter.join("-" if np.isnan(entry) else "?" for entry in row) for row in matrix)
+            for matrix in matrices
+        )
+        lines += [f"@{exercise.step.key}", "\n\n".join(blanks)]
     return "\n".join(lines) + "\n"

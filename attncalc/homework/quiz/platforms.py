@@ -243,7 +243,9 @@ def canvas(questions: Sequence[Question]) -> bytes:
             )
             step, place = list(own[0].gaps)[-1]
             one = f"'{step}{place_text(place)}'" if place else step
-            raise OptionError(fault, hint=f"--ask {one} asks for one; moodle and qti have pools of any problems")
+            raise OptionError(
+                fault, hint=f"a class made with --ask {one} has such; moodle and qti have pools of any problems"
+            )
         total += own[0].total
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     kind = "associatedcontent/imscc_xmlv1p1/learning-application-resource"

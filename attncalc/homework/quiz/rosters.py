@@ -140,13 +140,10 @@ def _another(keys: Keys, old: Variant, seed: int) -> Variant:
     named = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
     taken = [each for each in named if _looks(each) == _looks(old.held.problem)]
     asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
-    for wide in (False, True):
-        if found := variants(
-            old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asked.words, taken=taken, wide=wide
-        ):
-            told = {key: old.held.document[key] for key in OF_A_BANK if key in old.held.document}
-            drawn = {"level": old.level, "kept": [*old.kept]}
-            return posed_to(old.student, old.folder, found[0].problem, asked, drawn, **told)
+    if found := variants(old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asked.words, taken=taken):
+        told = {key: old.held.document[key] for key in OF_A_BANK if key in old.held.document}
+        drawn = {"level": old.level, "kept": [*old.kept]}
+        return posed_to(old.student, old.folder, found[0].problem, asked, drawn, **told)
     hint = "a quiz of other sizes has more of them"
     raise OptionError(
         f"no other problem is found that is like those of the class, and none of them ({len(taken)})", hint=hint

@@ -18,7 +18,7 @@ from attncalc.declare.mistake import StepKey
 from attncalc.declare.operands import UPSTREAM, Option
 from attncalc.evaluate.values import Plan, evaluate, plan
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.separating import APART, redrawn
+from attncalc.homework.diagnosis.separating import APART, redrawn, repeated
 from attncalc.homework.diagnosis.solutions import is_meant
 from attncalc.homework.quiz.templates import ANYTHING, Wanted, template, varies
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
@@ -52,6 +52,8 @@ UNFRIENDLY = {"easy": 30, "medium": 10, "hard": 3}
 
 DULL = 5
 """What a column of one number throughout weighs."""
+SURE = 0.999
+"""A row of shares with a larger one is all but one-hot: whatever else it is made of is not seen in it."""
 
 
 Asks = tuple[Sequence[str], Sequence[str]]
@@ -70,7 +72,9 @@ class Quiz(NamedTuple):
     alike: tuple[tuple[str, str], ...] = ()  # mistakes that it does not tell apart
     cost: tuple[float, ...] = ()  # of what the search avoids, the worst first
     dull: int = 0  # how many of its rows and columns are alike, or hold nothing to work on
+    sure: int = 0  # how many rows of shares are all but one-hot
     pain: float = 0.0  # how unfriendly the numbers are that come out of it
+    largest: float = 0.0  # of the numbers that are worked out
     answers: Array = NO_ANSWERS  # all of them, in a row
 
     @property
@@ -83,6 +87,7 @@ class Board(NamedTuple):
     """The steps of problems that differ in their numbers alone: as they are right, and by every known mistake."""
 
     order: Plan
+    by_rule: Plan  # that of the right steps alone, and of all that are worked out on the way to them
     right: Mapping[StepKey, Node]
     wrong: tuple[tuple[str, Mapping[StepKey, Node]], ...]  # a mistake's id, and what it makes of the steps
     result: StepKey
@@ -173,12 +178,13 @@ def _best(sized: Sized, seed: int, level: str) -> Quiz:
     best: Quiz | None = None
     board: Board | None = None
     fault: AttncalcError | None = None
-    draw, draws, moved = 0, FEWEST_DRAWS, False
+    draw, draws, moved, sure = 0, FEWEST_DRAWS, False, 0
     while draw < draws or (draw < PATIENCE * draws and best is not None and best.hidden):
         random = np.random.default_rng([seed, draw])
         draw += 1
         try:
-            inputs = redrawn(problem, axes, random, sizes, level, kept)
+            calm = draw > FEWEST_DRAWS < 2 * sure
+            inputs = redrawn(problem, axes, random, sizes, level, kept, calm=calm)
             drawn = problem._replace(inputs=inputs)
             if board is None or board.operands is not None:
                 key = Key(drawn)
@@ -187,6 +193,7 @@ def _best(sized: Sized, seed: int, level: str) -> Quiz:
                 board = board_of(key, asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
             found = weigh(drawn, board, level)
+            sure += draw <= FEWEST_DRAWS and found.sure > 0
             moved = moved or not all(np.array_equal(x.value, problem.inputs[name].value) for name, x in inputs.items())
             if not moved and draw == BY_CHANCE:
                 draws = 0  # there is nothing in it to draw
@@ -219,37 +226,54 @@ def board_of(key: Key, asks: Asks) -> Board:
             continue
         if told and mistake.at and not any(is_meant(step, mistake.at) for step in key.nodes if step not in told):
             continue  # nobody makes it in what the worksheet tells
-        found = key.solutions.by(mistake)
-        if found is not None:
+        found, usual = key.solutions.by(mistake), key.solutions.right.steps
+        if found is not None and any(found.steps.get(step) != usual.get(step) for step in asked):  # else made behind
             wrong.append((mistake.id, {step: found.steps[step].sources[0] for step in asked if step in found.steps}))
     nodes = [*right.values(), *(node for _, steps in wrong for node in steps.values())]
     order = plan(list(dict.fromkeys(nodes)), keep=lambda node: False)
+    worked = [node.sources[0] for node in steps(*right.values())]
+    rightly = plan(list(dict.fromkeys([*right.values(), *worked])), keep=lambda node: False)
     written, operands = write(key.problem), key.solutions.operands
     lasting = written.loop is None and operands.keys() == written.values.keys()
-    return Board(order, right, tuple(wrong), key.result, None if lasting else operands)
+    return Board(order, rightly, right, tuple(wrong), key.result, None if lasting else operands)
 
 
 def weigh(problem: Problem, board: Board, level: str) -> Quiz:
     """A problem with the mistakes that hide on it, and what it costs."""
-    operands = write(problem).values if board.operands is None else board.operands
-    found = evaluate(board.order, operands, careful=False)  # hundreds of problems are weighed, by digits that show
+    return beside_mistakes(by_rule(problem, board, level), board, level)
+
+
+def by_rule(problem: Problem, board: Board, level: str) -> Quiz:
+    """A problem with what there is to work out, whatever mistakes show on it: how dull, unfriendly and large it is."""
+    found = evaluate(board.by_rule, _operands(problem, board), careful=False)
+    for step, node in board.right.items():
+        if found[node].dtype.kind not in "biuf":  # by a mistake there may be complex ones
+            raise DomainError(f"{step[1]} holds no real numbers")
+    answers = [np.asarray(found[node], dtype=np.float64) for node in board.right.values()]
+    real = [found[node] for node in board.by_rule.roots if found[node].dtype.kind in "biuf"]
+    worked = [np.asarray(value, dtype=np.float64) for value in real]
+    shares = [rows for rows in map(_shares, worked) if len(rows)]
+    sure = sum(map(_sure, shares))
+    dull = _dullness(problem) + sum(map(_equal_shares, shares)) + sure
+    pain = sum(_unfriendly(value, LARGE[level]) for value in answers) / len(answers)
+    largest = max((float(np.abs(value[np.isfinite(value)]).max(initial=0)) for value in worked), default=0.0)
+    row = np.concatenate([value.ravel() for value in answers])
+    return Quiz(problem, dull=dull, sure=sure, pain=round(pain, 6), largest=largest, answers=row)
+
+
+def beside_mistakes(one: Quiz, board: Board, level: str) -> Quiz:
+    """What was worked out by the rules, with the mistakes that hide on it, and what it costs."""
+    found = evaluate(board.order, _operands(one.problem, board), careful=False)  # hundreds are, by digits that show
     every = [board.right, *(steps for _, steps in board.wrong)]
     names = ["", *(name for name, _ in board.wrong)]
     differ = np.zeros((len(every), len(every)), dtype=bool)
-    at_the_end, pain, dull = differ, 0.0, _dullness(problem)
-    answers: list[Array] = []
-    for step, node in board.right.items():
-        values = {i: as_parts(np.asarray(found[one[step]])) for i, one in enumerate(every) if step in one}
-        if np.asarray(found[node]).dtype.kind not in "biuf":  # by a mistake there may be complex ones
-            raise DomainError(f"{step[1]} holds no real numbers")
+    at_the_end = differ
+    for step in board.right:
+        values = {i: as_parts(np.asarray(found[each[step]])) for i, each in enumerate(every) if step in each}
         seen = _differing(values, len(every))
         differ = differ | seen
         if step == board.result:
             at_the_end = seen
-        value = np.asarray(found[node], dtype=np.float64)
-        pain += _unfriendly(value, LARGE[level])
-        dull += _equal_shares(value)
-        answers.append(value.ravel())
     shown = {name for i, name in enumerate(names) if differ[0, i]}
     hidden = dict.fromkeys(name for name in names[1:] if name not in shown)
     pairs = [(i, j) for i, j in combinations(range(1, len(names)), 2) if names[i] != names[j]]
@@ -257,10 +281,13 @@ def weigh(problem: Problem, board: Board, level: str) -> Quiz:
     alike = dict.fromkeys((names[i], names[j]) for i, j in pairs if not differ[i, j])
     quiet = int(np.sum(differ[0] & ~at_the_end[0]))
     mixed = sum(not at_the_end[i, j] for i, j in pairs)
-    pain /= len(board.right)
-    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain + DULL * dull
+    rest = 3 * quiet + mixed + UNFRIENDLY[level] * one.pain + DULL * one.dull
     cost = 2 * len(hidden) + len(alike), round(rest, 6)
-    return Quiz(problem, tuple(hidden), tuple(alike), cost, dull, round(pain, 6), np.concatenate(answers))
+    return one._replace(hidden=tuple(hidden), alike=tuple(alike), cost=cost)
+
+
+def _operands(problem: Problem, board: Board) -> Mapping[str, Array]:
+    return write(problem).values if board.operands is None else board.operands
 
 
 def _dullness(problem: Problem) -> int:
@@ -270,24 +297,28 @@ def _dullness(problem: Problem) -> int:
     floats = [value for value in values if value.dtype.kind == "f" and value.ndim]
     constant = sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in floats if value.ndim > 1 < value.shape[-2])
     constant += sum(int(np.ptp(value) == 0) for value in values if value.ndim == 1 < value.size)
-    again = sum(_repeated(value) + _repeated(np.swapaxes(value, -1, -2)) for value in floats if value.ndim > 1)
+    again = sum(repeated(value) for value in floats if value.ndim > 1)
     pairs = combinations([value for value in floats if value.size > 1], 2)
     return constant + again + sum(a.shape == b.shape and np.array_equal(np.abs(a), np.abs(b)) for a, b in pairs)
 
 
-def _repeated(value: Array) -> int:
-    """How many rows of matrices stand there a second time."""
-    matrices = (value.reshape(-1, *value.shape[-2:]) + 0).tolist()  # −0 is 0
-    return sum(len(rows) - len(set(map(tuple, rows))) for rows in matrices)
-
-
-def _equal_shares(value: Array) -> int:
-    """How many rows of shares, which sum to 1, have two that are equal: they come of equal scores."""
-    if not value.ndim or value.shape[-1] < 2 or not np.isfinite(value).all() or (value < 0).any():
-        return 0
-    rows = np.sort(value.reshape(-1, value.shape[-1]))
+def _equal_shares(rows: Array) -> int:
+    """How many rows of shares have two that are equal: they come of equal scores."""
     equal = (np.diff(rows) <= ROUND_OFF) & (rows[:, 1:] > ROUND_OFF)
-    return int(np.sum(equal.any(axis=-1) & (np.abs(rows.sum(axis=-1) - 1) < ROUND_OFF)))
+    return int(np.sum(equal.any(axis=-1)))
+
+
+def _sure(rows: Array) -> int:
+    """How many rows of shares are all but one-hot: their scores are far apart. Those of one share alone are masked."""
+    return int(np.sum((rows[:, -1] > SURE) & (rows[:, -2] > 0)))
+
+
+def _shares(value: Array) -> Array:
+    """The rows that are shares, which sum to 1, each sorted."""
+    if not value.ndim or value.shape[-1] < 2 or not np.isfinite(value).all() or (value < 0).any():
+        return np.zeros((0, 2))
+    rows = np.sort(value.reshape(-1, value.shape[-1]))
+    return np.asarray(rows[np.abs(rows.sum(axis=-1) - 1) < ROUND_OFF])
 
 
 def _differing(values: Mapping[int, Array], count: int) -> Array:

@@ -6,20 +6,34 @@ have many answers in common.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count as count_up
 from itertools import islice
-from math import inf
+from typing import TypeVar
 
 import numpy as np
 
 from attncalc.common.errors import AttncalcError
 from attncalc.common.numerals import Array
+from attncalc.common.system import tell
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.separating import APART, redrawn
-from attncalc.homework.quiz.search import WHATEVER, Asks, Quiz, board_of, quiz, resized, weigh
+from attncalc.homework.diagnosis.separating import APART, REACHES, redrawn
+from attncalc.homework.quiz.search import (
+    LARGE,
+    WHATEVER,
+    Asks,
+    Board,
+    Quiz,
+    beside_mistakes,
+    board_of,
+    by_rule,
+    quiz,
+    resized,
+    weigh,
+)
 from attncalc.homework.quiz.templates import ANYTHING, Wanted, template, varies
+from attncalc.homework.reading.variants import LEVELS
 from attncalc.solve.problem import Problem
 
 STREAM = 1
@@ -30,10 +44,14 @@ IN_COMMON = 0.5
 """So large a share of the answers that differ at all two variants may have in common."""
 AS_FRIENDLY = 0.15
 """So much friendlier than another a variant may be; a step in which no number comes out counts 1."""
+AS_LARGE = 2
+"""So many times as large as those of the problem that they vary numbers may be, where they are large at all."""
 FIRST_DRAWS, DRAWS_EACH = 64, 40
-"""So often numbers are drawn before the variants are counted, and at most for each of them."""
-GROWTH = 1.02
-"""Drawing twice as often goes on while it finds more by this."""
+"""So often numbers are drawn before the variants are counted, and for each of them until some may be duller."""
+MORE_DRAWS, SOON = 1_000, 256
+"""So often they are drawn at most after that; and it is given up after so many if there will hardly be enough."""
+GROWTH, MANY = 1.02, 1.5
+"""Drawing ends where no more problems come by the one, or no more that differ though there are more by the other."""
 
 
 def for_class(
@@ -48,15 +66,18 @@ def for_class(
 ) -> list[Quiz]:
     """So many problems of a calculation; fewer where no more are found that are different and equally hard."""
     best: list[Quiz] = []
-    for own in range(seed, seed + STARTS):
-        first = quiz(name, seed=own, sizes=sizes, level=level, wanted=wanted, asks=asks)
-        for wide in (False, True):
-            found = variants(first.problem, count, seed=own, level=level, kept=wanted.inputs, asks=asks, wide=wide)
-            if len(found) < 2 and varies(name):
-                return _chosen(_templates(name, seed, sizes, level, wanted, asks), count)
-            best = max(best, found, key=len)
-            if len(best) >= count:
-                return best
+    firsts: list[Quiz] = []
+    for start in (*range(STARTS), *range(STARTS)):
+        own, dull = seed + start, len(firsts) == STARTS
+        if not dull:
+            firsts.append(quiz(name, seed=own, sizes=sizes, level=level, wanted=wanted, asks=asks))
+        first, kept = firsts[start], wanted.inputs
+        found = variants(first.problem, count, seed=own, level=level, kept=kept, asks=asks, near=False, dull=dull)
+        if len(found) < 2 and varies(name):
+            return _templates(name, first, count, seed, sizes, level, wanted, asks)
+        best = max(best, found, key=len)
+        if len(best) >= count:
+            break
     return best
 
 
@@ -69,40 +90,87 @@ def variants(
     kept: Container[str] = (),
     asks: Asks = WHATEVER,
     taken: Sequence[Problem] = (),
-    wide: bool = False,
+    near: bool = True,
+    dull: bool = True,
 ) -> list[Quiz]:
-    """So many problems like one, none of them like those that are taken; fewer where no more are found."""
+    """So many problems like one, none of them like those that are taken; fewer where no more are found.
+
+    They are as hard as the one, if they are to be near it, and else as hard as the level has it; some may be duller than
+    others.
+    """
     key = Key(model)
     numbers = {name: given.value for name, given in model.inputs.items() if given.value.dtype.kind == "f"}
     stay = {name for name in model.inputs if name in kept or (name in numbers and not np.isfinite(numbers[name]).all())}
     like = {name: value for name, value in numbers.items() if name not in stay}
     board = board_of(key, asks)
+    own = weigh(model, board, level)
 
-    def weighed(problem: Problem) -> Quiz:
-        return weigh(problem, board if board.operands is None else board_of(Key(problem), asks), level)
+    def board_for(problem: Problem) -> Board:
+        return board if board.operands is None else board_of(Key(problem), asks)
 
-    def drawn() -> Iterator[Quiz | None]:
+    def seen(problem: Problem) -> Quiz | None:
+        one = by_rule(problem, board_for(problem), level)
+        return one if _is_as_hard(one, own, None if near else level) else None
+
+    def shown(one: Quiz) -> Quiz | None:
+        found = beside_mistakes(one, board_for(one.problem), level)
+        return found if found.cost[0] <= own.cost[0] else None
+
+    def drawn(reach: str) -> Iterator[Problem | None]:
         known = {_numbers(problem) for problem in (model, *taken)}
         for number in count_up():
             random = np.random.default_rng([seed, STREAM, number])
             found = None
-            with suppress(AttncalcError):  # numbers for which there is no result
-                problem = model._replace(inputs=redrawn(model, key.axes, random, {}, level, stay, like, wide=wide))
-                found = weighed(problem) if _is_new(problem, known) else None
-            yield found
+            with suppress(AttncalcError):  # numbers that mean something
+                found = model._replace(inputs=redrawn(model, key.axes, random, {}, level, stay, like, reach=reach))
+            yield found if found is not None and _is_new(found, known) else None
 
-    return _chosen(drawn(), count, _flaws(weighed(model)), [weighed(problem) for problem in taken])
+    others = [by_rule(problem, board_for(problem), level) for problem in taken]
+    best: list[Quiz] = []
+    for reach in REACHES:
+        found = _chosen(drawn(reach), seen, shown, count, others, dull=dull)
+        if len(found) < len(best):
+            break
+        best = found
+        if len(best) >= count:
+            break
+    return best
+
+
+def _is_as_hard(one: Quiz, model: Quiz, level: str | None) -> bool:
+    """Whether what is worked out tells as much and is as small as in the problem that is varied, or for the level.
+
+    Without a level it is as friendly, too, and no duller.
+    """
+    if level is None and (abs(one.pain - model.pain) > AS_FRIENDLY or one.dull > model.dull):
+        return False
+    return one.sure <= model.sure and one.largest <= max(LARGE[level or LEVELS[0]], AS_LARGE * model.largest)
 
 
 def _templates(
-    name: str, seed: int, sizes: Mapping[str, int], level: str, wanted: Wanted, asks: Asks
-) -> Iterator[Quiz | None]:
-    """The templates of a calculation that has no numbers to draw: other options, other formulas."""
-    known: set[Hashable] = set()
-    for number in count_up():
-        start = template(name, np.random.default_rng([seed, number]), level, wanted)
-        problem = resized(start, sizes).problem
-        yield weigh(problem, board_of(Key(problem), asks), level) if _is_new(problem, known) else None
+    name: str,
+    first: Quiz,
+    count: int,
+    seed: int,
+    sizes: Mapping[str, int],
+    level: str,
+    wanted: Wanted,
+    asks: Asks,
+) -> list[Quiz]:
+    """Those of a calculation that has no numbers to draw: other options, other formulas."""
+
+    def drawn() -> Iterator[Problem | None]:
+        known: set[Hashable] = set()
+        for number in count_up():
+            start = template(name, np.random.default_rng([seed, number]), level, wanted)
+            problem = resized(start, sizes).problem
+            yield problem if _is_new(problem, known) else None
+
+    def seen(problem: Problem) -> Quiz | None:
+        found = weigh(problem, board_of(Key(problem), asks), level)
+        return found if found.cost[0] <= first.cost[0] and found.dull <= first.dull else None
+
+    return _chosen(drawn(), seen, lambda one: one, count)
 
 
 def _is_new(problem: Problem, known: set[Hashable]) -> bool:
@@ -117,35 +185,64 @@ def _numbers(problem: Problem) -> Hashable:
     return *inputs, *((name, str(value)) for name, value in problem.options.items())
 
 
-Flaws = tuple[float, int]
-"""How many mistakes hide, and how dull the numbers are."""
-ANY: Flaws = (inf, 0)
-
-
-def _flaws(one: Quiz) -> Flaws:
-    return one.cost[0], one.dull
-
-
 def _chosen(
-    drawn: Iterator[Quiz | None], count: int, most_flaws: Flaws = ANY, taken: Sequence[Quiz] = ()
+    drawn: Iterator[Problem | None],
+    seen: Callable[[Problem], Quiz | None],
+    shown: Callable[[Quiz], Quiz | None],
+    count: int,
+    taken: Sequence[Quiz] = (),
+    *,
+    dull: bool = True,
 ) -> list[Quiz]:
-    """Of what is drawn so many as belong together, beside those that are taken."""
+    """Of what is drawn, and is new, so many as belong together, beside those that are taken; fewer if need be.
+
+    They are `seen` by the rules, and those that may be chosen are `shown` with the mistakes that hide on them: the
+    least dull, and after a while as `dull` ones as need be.
+    """
+    waiting: list[Quiz] = []
     found: list[Quiz] = []
     best: list[Quiz] = []
-    done, most = 0, FIRST_DRAWS + DRAWS_EACH * count
+    done, new, most = 0, 0, FIRST_DRAWS + DRAWS_EACH * count
     many = min(most, max(FIRST_DRAWS, 2 * count))
     while True:
-        found += filter(None, islice(drawn, many - done))
-        before, best, done = len(best), _together(found, count, most_flaws, taken), many
-        if len(best) >= count or done >= most or (done > FIRST_DRAWS and len(best) <= GROWTH * before):
+        before = len(best), len(found), new
+        for problem in islice(drawn, many - done):
+            tell("draw", done := done + 1)
+            if problem is not None:
+                new += 1
+                waiting += _without_faults(seen, problem)
+        ended = done > FIRST_DRAWS and new <= GROWTH * before[2]
+        least = min((one.dull for one in (*waiting, *found)), default=0)
+        fewest = sum(one.dull == least for one in (*waiting, *found))
+        ended = done > FIRST_DRAWS and new <= GROWTH * before[2]
+        enough = ended or done >= most or (done >= SOON and fewest * most < count * done)
+        for worst in sorted({one.dull for one in (*waiting, *found)}):
+            found += (one for each in waiting if each.dull <= worst for one in _without_faults(shown, each))
+            waiting = [one for one in waiting if one.dull > worst]
+            sound = [one for one in found if one.dull <= worst]
+            best = _alike(sound, count, taken)
+            if len(best) >= count or (sound and not (enough and dull)):
+                break
+        no_more = enough and len(best) <= GROWTH * before[0] and len(found) >= MANY * before[1]
+        too_rare = done >= SOON and (len(found) + len(waiting)) * (most + MORE_DRAWS) < count * done
+        at_end = ended or no_more or too_rare or done >= most + MORE_DRAWS or (enough and not dull)
+        if len(best) >= count or at_end:
             return best
-        many = min(most, 2 * many)
+        many = min(most + MORE_DRAWS if enough else most, 2 * many)
 
 
-def _together(found: Sequence[Quiz], count: int, most_flaws: Flaws, taken: Sequence[Quiz]) -> list[Quiz]:
-    """So many that are equally hard and have few answers in common, the friendliest; fewer where there are no more."""
-    fewest = min([most_flaws, *map(_flaws, (*taken, *found))])
-    sound = [one for one in found if _flaws(one) <= fewest]
+T = TypeVar("T")
+
+
+def _without_faults(look: Callable[[T], Quiz | None], at: T) -> list[Quiz]:
+    """What is found of numbers, if they have a result and are fit."""
+    with suppress(AttncalcError):
+        return [found for found in [look(at)] if found is not None]
+    return []
+
+
+def _alike(sound: Sequence[Quiz], count: int, taken: Sequence[Quiz]) -> list[Quiz]:
+    """The friendliest of them that are as friendly as one another."""
     if taken:
         least, most = (pick(one.pain for one in taken) for pick in (min, max))
         return _different([one for one in sound if most - AS_FRIENDLY <= one.pain <= least + AS_FRIENDLY], count, taken)

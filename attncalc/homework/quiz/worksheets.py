@@ -21,6 +21,8 @@ from attncalc.solve.problem import problem_of
 
 DECIMALS = 4
 ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."
+FROM_0 = "from 0"
+"""What is said of operands that hold places."""
 FORMULAS = ("none", "names", "full")
 """How much a worksheet tells of each step: nothing, the names of what it is made of, or its formula."""
 
@@ -70,9 +72,24 @@ def page(
 
 
 def given(trace: Trace, shown: Sequence[Step]) -> tuple[Block, ...]:
-    """The operands of a problem, the steps of it that are told, and the options that were given."""
+    """The operands of a problem, the steps of it that are told, and the options that were given.
+
+    From which file of the teacher's an operand is concerns no student; that its numbers count from 0 does, however rows
+    and columns are counted.
+    """
     chosen = _chosen(trace)
-    return (*operands(trace), *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
+    told: list[Block] = []
+    for table in operands(trace):
+        told += [table._replace(source=""), *_counted(trace, table)]
+    return (*told, *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
+
+
+def _counted(trace: Trace, table: Table) -> list[Paragraph]:
+    """What an operand is that points at places, counted from 0."""
+    operand = problem_of(trace).calculation.operand(table.name)
+    if operand is None or FROM_0 not in operand.help or (np.asarray(table.value) % 1 != 0).any():
+        return []
+    return [Paragraph(f"{table.symbol}: {operand.help}", "about")]
 
 
 def _told(step: Step) -> Table:

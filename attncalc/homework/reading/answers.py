@@ -55,12 +55,14 @@ def split(text: str) -> tuple[str, str] | None:
 
 
 def literal(word: str, name: str) -> list[Any] | str | None:
-    """The entries of what is typed as an answer and no operand may be: `1+2i, 1-2i`, `1+i 2; 0 3i`, `36%, 64%`, `∞, 0`.
+    """The entries of what is typed as an answer and no operand may be: `1+2i, 1-2i`, `1+i 2; 0 3i`, `36%, ?`, `∞, 0`.
 
     They may stand in brackets, as JSON has them. None where no entry is what operands have not; a lone letter may be
     the name of a file.
     """
-    if not re.search(r"[ijIJ%∞]", word) or (word.strip().isalpha() and not _is_infinite(word.strip())):
+    if not re.search(r"[ijIJ%∞?–—]|(?<![^\s,;])-(?![^\s,;])|n/a", word) or (
+        word.strip().isalpha() and not _is_infinite(word.strip())
+    ):
         return None
     word = joined(word)
     entries = re.findall(r'[^\[\],;\s"]+', word)
@@ -68,7 +70,9 @@ def literal(word: str, name: str) -> list[Any] | str | None:
         split(entry) is not None or (entry[-1] == "%" and is_number(entry[:-1])) or _is_infinite(entry)
         for entry in entries
     ]
-    if not any(found) or not all(there or is_number(entry) for there, entry in zip(found, entries, strict=True)):
+    blank = [entry.casefold() in BLANK for entry in entries]
+    number = [there or is_number(entry) for there, entry in zip(found, entries, strict=True)]
+    if not any(found + blank) or not any(number) or not all(map(max, number, blank)):
         return None
     if word.lstrip().startswith("["):
         return nested(word, name)

@@ -74,6 +74,10 @@ ALONE = {
     frozenset({"embedding/kernel"}): "embedding/embedded",
 }
 """What a module gives that holds the modules of these weights, and goes on from them by itself."""
+BENDING = {"feed-forward/w1": "feed-forward", "experts/shared_w1": "feed-forward/shared"}
+"""A weight, and the part whose activation stands beside its module, and has none."""
+ACTIVATIONS = ("act", "act_fn", "activation", "activation_fn", "gelu_impl", "intermediate_act_fn")
+"""What such a module is called."""
 IN_CODE = (
     (r"\bblock_sparse_moe\b", "mlp"),
     (r"\bencoder\.layer\.(\d+)", r"layers.\1"),
@@ -88,6 +92,7 @@ IN_CODE = (
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
     front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit)\.)+"
+    name = re.sub(r"(hidden_states|attentions)_(\d+)\Z", r"\1.\2", name)
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
@@ -223,6 +228,7 @@ def _of_stack(
         whole = _above(list(own.values()))
         around.update(_fronts(whole))
         yield f"{whole}.mlp", (f"{layer}/feed-forward", "output")
+        yield from _bent(own, layer)
         yield from _holding(own, layer, order, around)
         yield from ((f"{whole}.{module}", (layer, step)) for module, step in sums.items())
         yield whole, last
@@ -246,6 +252,14 @@ def _of_stack(
         yield f"{returned}hidden_states.0", (f"{side}{embedded}", "output")
     yield f"{returned}hidden_states.{layers}", last if "embedding/kernel" in modules else normed
     yield "last_hidden_state", normed
+
+
+def _bent(own: Mapping[str, str], layer: str) -> Iterator[tuple[str, StepKey]]:
+    """What the activations of a layer give."""
+    for path, part in BENDING.items():
+        if path in own:
+            beside = {name.rpartition(".")[0] for name in (own[path], _in_code(own[path]))}
+            yield from ((f"{b}.{called}", (f"{layer}/{part}", "activated")) for b in beside for called in ACTIVATIONS)
 
 
 def _gives(path: str) -> str:

@@ -33,7 +33,7 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
-from attncalc.inputs.given import Place, as_typed, brackets
+from attncalc.inputs.given import Place, as_typed, brackets, is_literal, read_literal
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import OF_DOCUMENTS, Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
@@ -445,4 +445,10 @@ def _answer(value: Any, name: str, source: str) -> Answer:
         raise InputError(f"{place(())} is an object, not numbers", hint=hint)
     if hasattr(value, "__array__"):
         return answers.from_python(value, place(()))
+    if isinstance(value, str):
+        word = answers.respelled(as_typed(value))
+        typed = literal(word, place(()))
+        if typed is None and is_literal(word):
+            return _as_read(read_literal(word, place(()), ANSWER.kind), place(()), table=not word.startswith("["))
+        return answers.from_lists(value if typed is None else typed, place)
     return answers.from_lists(value, place)

@@ -20,6 +20,10 @@ MOST_LISTED = 64
 """So many arrays a page names; of more, those that are not sound, and the others are counted."""
 
 MOST_TOLD = 8
+CALLED_OTHERWISE = (
+    "--map lm_head=logits pairs two arrays that are called otherwise; model CHECKPOINT TOKENS --check DUMP knows names "
+    "of modules and of what a model returns"
+)
 SCALAR = "scalar"  # in place of the place of its entry
 
 
@@ -43,7 +47,10 @@ def page(found: Comparison) -> Page:
         blocks.append(Rows("arrays in the order of layers", head, rows, frozenset({0}), frozenset(range(2, 6))))
     others = [one for one in listed if one.finding and one.verdict != "missing" and one is not first]
     blocks += [Paragraph(f"{_name(one.name)}: {one.finding}") for one in others[:MOST_TOLD]]
-    blocks += [Paragraph(f"{finding}: {names}") for finding, names in _lost(listed).items()]
+    lost = _lost(listed)
+    blocks += [Paragraph(f"{finding}: {names}") for finding, names in lost.items()]
+    if len(lost) > 1:  # in both dumps
+        blocks.append(Paragraph(CALLED_OTHERWISE, "remark"))
     if len(rows) < len(found.arrays):
         left = amount(len(found.arrays) - len(rows), "array") + (" more" if rows else "")
         blocks.append(Paragraph(f"{left}: -f json and -f csv name all of them", "remark"))

@@ -45,6 +45,11 @@ def plain(marked: Marked) -> str:
     return shown(marked, "plain", View()).removesuffix("\n")
 
 
+def html(marked: Marked) -> str:
+    """A marked sheet as a part of a notebook."""
+    return str(loaded("render.html:fragment")(page(marked.shown), View()))
+
+
 def page(marked: Marked, trace: Trace | None = None) -> Page:
     """Its steps with their verdicts, and what they come to; of a model, which has hundreds, its layers.
 
@@ -60,7 +65,8 @@ def page(marked: Marked, trace: Trace | None = None) -> Page:
 
 
 def verdicts(marked: Marked) -> list[Verdict]:
-    """What is found of each step."""
+    """What is found of each step; no entry is called wrong of which nobody can tell."""
+    off = [_off(step) for step in marked.steps]
     return [
         Verdict(
             step.name,
@@ -69,35 +75,39 @@ def verdicts(marked: Marked) -> list[Verdict]:
             step.verdict in SOUND,
             blame(step),
             step.finding.hint,
-            _error(step, marked),
+            _error(step, marked, shown := _given(step, wrong, marked)),
             "-f json has operands that would tell these apart" if step.finding.separate else "",
-            places(off := _off(step), step.shape),
-            drawn := tuple(_map(step.shape, off)),
-            _given(step, len(drawn)),
+            places(wrong, step.shape),
+            tuple(_map(step.shape, wrong)),
+            shown,
             tuple(step.shape[:-1]),
+            labels=step.labels if len(step.labels) == len(step.shape) else (),
             along=",".join(step.axes[:-1]) if len(step.axes) > 2 else "",
         )
-        for step in marked.steps
+        for step, wrong in zip(marked.steps, off, strict=True)
     ]
 
 
 def _off(step: MarkedStep) -> Wrong:
     """Which entries a page shows as wrong: none that follow rightly from earlier ones, however far from the key."""
-    return NOTHING_WRONG if step.verdict == FOLLOWS and step.answered == 1 else step.finding.wrong
+    follow = step.verdict == FOLLOWS and step.answered == 1
+    return NOTHING_WRONG if follow or step.finding.undecided else step.finding.wrong
 
 
 def summary(marked: Marked) -> str:
     """The verdict in a line: `wrong: 4 of 8 marks; first wrong at weights`."""
-    where = f"; first wrong at {marked.first_wrong}" if marked.first_wrong else ""
-    return f"{marked.verdict}: {in_marks(marked.score)} of {amount(in_marks(marked.out_of), 'mark')}{where}"
+    verdict = "undecided" if marked.undecided else marked.verdict
+    where = f"; first {verdict} at {marked.first_wrong}" if marked.first_wrong else ""
+    return f"{verdict}: {in_marks(marked.score)} of {amount(in_marks(marked.out_of), 'mark')}{where}"
 
 
 def blame(step: MarkedStep) -> str:
-    """What is behind a step that is wrong: `att-no-scale (or att-scale-dv): nothing divided`, "" where nothing is."""
+    """What is behind a step that is wrong: `att-no-scale: nothing divided`, and what would give the same numbers."""
     found = step.finding
     if not found.mistakes:
         return ""
-    also = f" (or {', '.join(found.also)})" if found.also else ""
+    give = "gives" if len(found.also) == 1 else "give"
+    also = f" (or {', '.join(found.also)}, which {give} the same here)" if found.also else ""
     convention = "right under another convention: " if found.kind == "convention" else ""
     return f"{step.mistake}{also}: {convention}{found.says}"
 
@@ -130,14 +140,20 @@ def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
         yield tuple((*at, j) in off for j in range(columns))
 
 
-def _given(step: MarkedStep, rows: int) -> tuple[tuple[str, ...], ...]:
-    """The student's own numbers, in so many rows as the map has; of a single number that."""
-    if step.verdict in SOUND or step.given is None or (step.shape and not rows):
+def _given(step: MarkedStep, wrong: Wrong, marked: Marked) -> tuple[tuple[str, ...], ...]:
+    """The student's own numbers, in the rows of the map, with what is due where it is revealed; of one number that."""
+    drawn = [*_map(step.shape, wrong)]
+    if step.verdict in SOUND or step.given is None or (step.shape and not drawn):
         return ()
-    cells = np.array(step.given, dtype=object)
+    cells = np.array(step.written or step.given, dtype=object)
     if cells.size != prod(step.shape) or any(isinstance(cell, dict) for cell in cells.flat):  # complex ones
         return ()
-    return tuple(tuple(map(_number, row)) for row in cells.reshape(max(rows, 1), -1))
+    told = [*map(_number, cells.flat)]
+    if marked.reveal and drawn and step.expected is not None:
+        due = np.array(step.expected, dtype=object).flat
+        off = np.ravel(drawn)
+        told = [f"{own} → {_short(x)}" if no else own for own, x, no in zip(told, due, off, strict=True)]
+    return tuple(tuple(row) for row in np.array(told, dtype=object).reshape(max(len(drawn), 1), -1))
 
 
 def _number(cell: object) -> str:
@@ -146,19 +162,23 @@ def _number(cell: object) -> str:
     return shortest(cell) if isinstance(cell, int | float) else str(cell)
 
 
-def _error(step: MarkedStep, marked: Marked) -> str:
+def _error(step: MarkedStep, marked: Marked, given: Sequence[Sequence[str]]) -> str:
     if not marked.reveal or step.finding.verdict == SOUND[0]:
         return ""
-    answer = "" if step.expected is None else f"expected {json.dumps(_short(step.expected))}"
+    beside = any("→" in cell for row in given for cell in row)
+    answer = "" if beside or step.expected is None else f"expected {_short(step.expected)}"
     off = "" if step.max_error is None else f"largest error {format_number(step.max_error)}"
     return "; ".join(filter(None, (answer, off)))
 
 
-def _short(value: object) -> object:
-    """The numbers of a nested list to four decimals."""
-    if isinstance(value, list):
-        return [_short(item) for item in value]
-    return round(value, 4) if isinstance(value, float) else value
+def _short(value: object) -> str:
+    """A number to four decimals; a vector or a matrix as it is typed, each matrix of a stack in brackets."""
+    if not isinstance(value, list):
+        return _number(round(value, 4) if isinstance(value, float) else value)
+    parts, inner = [*map(_short, value)], value[0] if value else None
+    if isinstance(inner, list) and inner and isinstance(inner[0], list):
+        return ", ".join(f"[{part}]" for part in parts)
+    return ("; " if isinstance(inner, list) else " ").join(parts)
 
 
 # Data

@@ -42,8 +42,8 @@ ROWS = {
 """Family → its rows."""
 
 FUNCTIONS = {
-    "basics": "absolute affine angle_between arccos beside concat cosine_ratio exp index inverse keep_where log "
-    "log_share log_sum_exp logarithm mean outer over_all per pi power random_normal ratio rename repeat "
+    "basics": "absolute affine angle_between arccos beside concat cosine_ratio exp halfway index inverse keep_where "
+    "log log_share log_sum_exp logarithm mean outer over_all per pi power random_normal ratio rename repeat "
     "root_of_mean root_of_sum sign softmax softmax_slopes solve spread sqrt tanh total weigh",
     "choices": "compare_equal exponent first_maximum floor held held_or_0 logical_not maximum minimum peak ranking "
     "rounded",

@@ -17,7 +17,7 @@ from attncalc.common.errors import NotExact, both
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
 from attncalc.language.axes import Axes, align, find, names, together
-from attncalc.language.graph import Node, Number, as_node, constant
+from attncalc.language.graph import Node, Number, as_node, constant, walk
 from attncalc.language.kernels import number
 from attncalc.language.primitive import (
     NUMBERS_OF_ONE_NAME,
@@ -29,6 +29,7 @@ from attncalc.language.primitive import (
     Look,
     Op,
     Pick,
+    formula,
     number_text,
     symbol,
 )
@@ -73,6 +74,16 @@ def same_along(node: Node, source: int) -> str:
     own = node.sources[source].names
     lost = [name for name in node.names if name not in own]
     return both(lost) if lost else ""
+
+
+HELD = "it is held constant: the result does not depend on it"
+"""Why nothing comes back to a shift that cancels, as a row's maximum before its softmax."""
+
+
+def straight_past(steps: Sequence[Node]) -> str:
+    """What is said before a rule that takes two slopes as one, so that no gradient stops at a step between them."""
+    names = [symbol(step) for step in steps if step.op == "step"]
+    return f"straight past {both(names)}, by both slopes in one: " if names else ""
 
 
 HERE = ", here "
@@ -192,9 +203,22 @@ def _quotient(a: Array, b: Array) -> Array:
         return np.asarray(a / b)
 
 
+def halfway(name: str, value: Node, why: str, *, shown: bool = True) -> Node:
+    """A step that a VJP makes, of what no reader could work out within the gradient; its part is still to be told."""
+    return Node("step", value, name=name, group=None, why=why, symbol=name, shown=shown, of=None, about="")
+
+
 def entry_by_entry(node: Node) -> str:
     """The sign of a product of entries in the same place, `·` where one factor is a single number."""
     return "⊙" if node.sources[0].axes and node.sources[1].axes else "·"
+
+
+def _because_of_difference(node: Node, source: int) -> str:
+    if source:
+        return "what is subtracted gets the gradient with its sign changed"
+    taken = walk(node.sources[1], into=lambda inner: inner.sources if inner.row.stays else ())[0]
+    cancels = f"; {formula(taken)} cancels in the end, and gets none" if taken.row.because == HELD else ""
+    return f"a difference passes its gradient on to what it starts from{cancels}"
 
 
 def _summed(terms: Sequence[str], gap: str) -> str:
@@ -232,11 +256,7 @@ OPS |= {
         binds=3,
         takes=(3, 2.5),
         vjp=lambda g, y, node, a, b: [g, -g],
-        because=lambda node, source: (
-            "what is subtracted gets the gradient with its sign changed"
-            if source
-            else "a difference passes its gradient on to what it starts from"
-        ),
+        because=_because_of_difference,
         noun="difference",
         quick=_sign(operator.sub),
         doubled="sub",

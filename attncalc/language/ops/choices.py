@@ -14,6 +14,7 @@ from attncalc.language.axes import Axes, Axis, align, together
 from attncalc.language.graph import Node, Number, as_node
 from attncalc.language.kernels import either, is_exact
 from attncalc.language.ops.basics import (
+    HELD,
     along,
     beside,
     entrywise,
@@ -122,7 +123,7 @@ def _one_of_two(numeric: Any, name: str, which: str, first: Callable[[Node, Node
         rf"\{name[:3]}({{0}}, {{1}})",
         entrywise(name[:3]),
         vjp=lambda g, y, node, a, b: [keep_where(first(a, b), g, 0), keep_where(first(a, b), 0, g)],
-        because=f"only the {which} one gets the gradient (the first, if they are equal)",
+        because=f"{name[:3]} hands the gradient to the {which} of the two alone (the first, if they are equal)",
         doubled=name,
         rounds=False,
     )
@@ -180,7 +181,7 @@ OPS |= {
         "{0}",
         moved,
         vjp=lambda g, y, node, a: [None],
-        because="it is held constant: the result does not depend on it",
+        because=HELD,
         flops=0,
         doubled="same",
         view=True,
@@ -304,7 +305,7 @@ OPS |= {
         "{0}",
         lambda node, at, look: Literal(0) if look(0, at) == -np.inf else moved(node, at, look),
         vjp=lambda g, y, node, x: [None],
-        because="it is held constant: the result does not depend on it",
+        because=HELD,
         flops=0,
         doubled="held_or_0",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from attncalc.language.ops.basics import (
     because_of_factors,
     called,
     entrywise,
+    halfway,
     moved,
     outer,
     pick,
@@ -29,7 +31,7 @@ from attncalc.language.ops.basics import (
     spread,
     total,
 )
-from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
 
 class _Product(NamedTuple):
@@ -220,6 +222,8 @@ OPS |= {
 }
 
 
+MOST_UNKNOWNS = 3
+"""Of more, the arithmetic of a solution fills a page."""
 _DEPENDENT = "the system has no single solution: its columns depend on one another"
 
 
@@ -258,15 +262,49 @@ def _solve_exactly(matrix: Array, b: Array) -> Array:
     return found
 
 
-def _solve_cell(node: Node, at: At, look: Look) -> Form:
-    """A row of the inverse times the right-hand side."""
+def _solve_cell(node: Node, at: At, look: Look) -> Cell:
+    """Cramer's rule, for a few unknowns; for more there is no short arithmetic."""
     row, (unknown, size) = node.sources[1].names[-1], node.axes[-1][:2]
-    turned = np.array(
-        [[look(0, pick(node, 0, {**at, row: i, unknown: j}).at) for i in range(size)] for j in range(size)]
+    matrix = [[pick(node, 0, {**at, row: i, unknown: j}) for j in range(size)] for i in range(size)]
+    right = along(node, row, at, 1)
+    if size > MOST_UNKNOWNS:
+        for source, entries in ((0, chain(*matrix)), (1, iter(right))):  # what it is made from
+            for entry in entries:
+                look(source, entry.at)
+        return Literal(f"a number of the solution of {size} equations")
+    there = [[right[i] if j == at[unknown] else entry for j, entry in enumerate(line)] for i, line in enumerate(matrix)]
+    return Form("/", (_determinant(there), _determinant(matrix)))
+
+
+def _determinant(matrix: Sequence[Sequence[Cell]]) -> Cell:
+    """The determinant of a small matrix, expanded along its first row."""
+    if len(matrix) < 2:
+        return matrix[0][0] if matrix else Literal(1)
+    found, *others = (Form("×", (entry, _determinant(_without(matrix, 0, j)))) for j, entry in enumerate(matrix[0]))
+    for j, term in enumerate(others):
+        found = Form("+" if j % 2 else "−", (found, term))
+    return found
+
+
+def _without(matrix: Sequence[Sequence[Cell]], row: int, column: int) -> list[list[Cell]]:
+    """A matrix without a row and a column."""
+    return [[entry for j, entry in enumerate(line) if j != column] for i, line in enumerate(matrix) if i != row]
+
+
+def _solve_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> list[Node]:
+    matrix = called(a) or "the matrix"
+    why = (
+        f"the solution moves with the right side by the inverse of {matrix}: back it goes through the transpose of that"
     )
-    chosen = np.array([int(j == at[unknown]) for j in range(size)])
-    inverse = _solve_exactly(turned, chosen) if is_exact(turned) else np.linalg.solve(turned, chosen)
-    return Form("+", tuple(Form("×", (Literal(x), y)) for x, y in zip(inverse, along(node, row, at, 1), strict=True)))
+    back = halfway("carried_back", solve(a.T, g), why)
+    return [-outer(back, y), back]
+
+
+def _solve_because(node: Node, source: int) -> str:
+    matrix = called(node.sources[0]) or "the matrix"
+    if source:
+        return f"the right side gets what was carried back through {matrix}"
+    return f"where {matrix} grows, the solution shrinks: minus what comes back, times each entry of the solution"
 
 
 def _inverse_axes(args: dict[str, Any], a: Axes) -> Axes:
@@ -288,6 +326,16 @@ def _inverse(node: Node, a: Array) -> Array:
     return np.where(dependent[..., None, None], np.nan, found)
 
 
+def _inverse_cell(node: Node, at: At, look: Look) -> Cell:
+    """The determinant of what is left without an entry's row and column turned round, over that of the whole."""
+    (row, column), size = node.sources[0].names[-2:], node.axes[-1].size
+    if size > MOST_UNKNOWNS:
+        return Literal("an entry of the inverse")
+    matrix = [[pick(node, 0, {**at, row: i, column: j}) for j in range(size)] for i in range(size)]
+    rest = _determinant(_without(matrix, at[row], at[column]))
+    return Form("/", (Form("neg", (rest,)) if (at[row] + at[column]) % 2 else rest, _determinant(matrix)))
+
+
 def _inverse_vjp(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
     columns, rows = y.names[-2:]
     inner, outside = f"{columns}'", f"{rows}'"
@@ -305,8 +353,8 @@ OPS |= {
         binds=2,
         takes=(0, 1),
         sign="·",
-        vjp=lambda g, y, node, a, b: [-outer(solve(a.T, g), y), solve(a.T, g)],
-        because="the transposed system carries the gradient back",
+        vjp=_solve_vjp,
+        because=_solve_because,
         mixes=lambda node: node.sources[0].names[-2:],
         flops=None,
     ),
@@ -315,7 +363,7 @@ OPS |= {
         _inverse_axes,
         "{0}⁻¹",
         "{0}^{{-1}}",
-        lambda node, at, look: Literal("an entry of the inverse"),
+        _inverse_cell,
         binds=1,
         takes=(0,),
         vjp=_inverse_vjp,

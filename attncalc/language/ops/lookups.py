@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -99,11 +98,6 @@ def _lookup(node: Node, table: Array, numbers: Array) -> Array:
     rows, there = _rows(numbers, find(axes, node.args["over"]).size)
     found = np.asarray(table[_places(rows, counted, node.args["over"], axes, node.axes, front)])
     return found if there.all() else np.where(align(there, counted, node.axes), found, np.nan)
-
-
-def _which(node: Node, places: str) -> str:
-    """The places that are picked; among sizes they keep their name: `[5×4][tokens]`."""
-    return symbol(node.sources[1]) if re.fullmatch(r"\[[\d×]+\]", places) else places
 
 
 def _front(node: Node) -> str:
@@ -228,10 +222,11 @@ OPS |= {
     "lookup": Op(
         _lookup,
         _looked_up,
-        lambda node, table, numbers: f"{table}[{_front(node)}{_which(node, numbers)}]",
+        lambda node, table, numbers: f"{table}[{_front(node)}{numbers}]",
         lambda node, table, numbers: rf"{table}\left[{_front(node)}{numbers}\right]",
         _lookup_cell,
         takes=(1, 9),
+        picks=lambda node: 1,
         vjp=_lookup_vjp,
         because="a row of the table gets the gradients of all the places where it was used",
         about="Row t of the table, unchanged, with rows counted from 0: the same as a one-hot row (1 at t, else 0) "
@@ -343,6 +338,13 @@ def _counts(node: Node) -> bool:
     return positions.op == "index" and places.op == "step"
 
 
+def _row(node: Node) -> str:
+    """What stands in front of a place on the diagonal of a matrix: `log_shares[i, i]`."""
+    x, places = node.sources
+    alone = names(without(x.axes, node.args["over"]))
+    return f"{symbol(places)}, " if places.op == "index" and places.names == alone and len(alone) == 1 else ""
+
+
 def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence[Node | None]:
     chosen = one_hot(places, find(x.axes, node.args["over"]))
     return [weigh(chosen, beside(g, chosen)), None]
@@ -369,10 +371,11 @@ OPS |= {
     "select": Op(
         _select,
         _selected,
-        lambda node, x, places: places if _counts(node) else f"{x}[{_which(node, places)}]",
-        lambda node, x, places: places if _counts(node) else rf"{{{x}}}_{{{places}}}",
+        lambda node, x, places: places if _counts(node) else f"{x}[{_row(node)}{places}]",
+        lambda node, x, places: places if _counts(node) else rf"{{{x}}}_{{{_row(node)}{places}}}",
         _select_cell,
         takes=(0, 9),
+        picks=lambda node: -1 if _counts(node) else 1,
         vjp=_select_vjp,
         because="only the entry that was picked gets the gradient",
         about="From each row only the entry of the right class; the others play no part in it.",

@@ -176,7 +176,7 @@ def _spread_text(node: Node, x: str) -> str:
         over, first, last = node.args["part"]
         return f"{x} for {over}={first}" + (f"…{last}" if last > first else "")
     new = [name for name in node.names if name not in node.sources[0].names]
-    return f"{x} for every {', '.join(new)}" if new else x
+    return f"{x} copied along {', '.join(new)}" if new else x
 
 
 def _spread_latex(node: Node, x: str) -> str:
@@ -184,7 +184,7 @@ def _spread_latex(node: Node, x: str) -> str:
         over, first, last = node.args["part"]
         return rf"{x} \text{{ for }} {latex_axis(over)}={first}" + (rf" \ldots {last}" if last > first else "")
     new = [latex_axis(name) for name in node.names if name not in node.sources[0].names]
-    return rf"{x} \text{{ for every }} {', '.join(new)}" if new else x
+    return rf"{x} \text{{ copied along }} {', '.join(new)}" if new else x
 
 
 OPS |= {

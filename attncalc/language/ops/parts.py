@@ -274,6 +274,14 @@ def _rotate_vjp(g: Node, y: Node, node: Node, x: Node, cosines: Node, sines: Nod
     return [rotate(g, cosines, -sines, layout), to_a * a + to_b * b, to_b * a - to_a * b]
 
 
+def _rotate_because(node: Node, source: int) -> str:
+    if source:
+        return "cosine and sine affect both members of their pair"
+    made = node.sources[1].sources[0] if node.sources[1].op == "step" else node.sources[1]
+    undone = "a rotation is undone by rotating back, so the gradient is rotated by the opposite angle"
+    return undone if made.op != "mul" else f"{undone}; what stretches on the way there does so on the way back, too"
+
+
 def _rotate_body(node: Node, x: Node, cosines: Node, sines: Node) -> Node:
     a, b = take_apart(x, node.args["layout"], cosines.names[-1])
     return put_together(a * cosines - b * sines, b * cosines + a * sines, node.args["layout"], x.names[-1])
@@ -323,11 +331,7 @@ OPS |= {
         _rotate_latex,
         _rotate_cell,
         vjp=_rotate_vjp,
-        because=lambda node, source: (
-            "a rotation is undone by rotating back, so the gradient is rotated by the opposite angle"
-            if source == 0
-            else "cosine and sine affect both members of their pair"
-        ),
+        because=_rotate_because,
         body=_rotate_body,
         about="The pair (a, b) rotates by its angle to (a·cos − b·sin, a·sin + b·cos): a quarter turn takes (1, 0) to "
         "(0, 1). Lengths do not change; angles are in radians.",

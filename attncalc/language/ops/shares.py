@@ -11,11 +11,12 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
 from attncalc.language.axes import align, position, together
-from attncalc.language.graph import Node, as_node
+from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.kernels import is_exact
 from attncalc.language.ops.basics import (
     along,
     beside,
+    called,
     entrywise,
     exp,
     function,
@@ -28,10 +29,11 @@ from attncalc.language.ops.basics import (
     ratio,
     row,
     softmax,
+    straight_past,
     total,
     weigh,
 )
-from attncalc.language.ops.sums import axis_of, drop, keep, mixes, named, source_axes
+from attncalc.language.ops.sums import axis_of, drop, keep, mixes, named, source_axes, sum_latex, sum_text
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 
@@ -88,7 +90,7 @@ def _unless_nothing(sign: str) -> Callable[[Node, At, Look], Cell]:
     def cell(node: Node, at: At, look: Look) -> Cell:
         first, second = pick(node, 0, at), pick(node, 1, at)
         if look(0, first.at) == 0 and not _takes_nothing(sign, look(1, second.at)):
-            return Literal(0)
+            return Literal(f"zero {'divided by' if sign == '/' else 'times'} anything counts as zero")
         return Form(sign, (first, second))
 
     return cell
@@ -125,6 +127,13 @@ def _log_softmax_vjp(g: Node, y: Node, node: Node, x: Node, *shares: Node) -> Se
     return [g - share * beside(total(g, over), share), *(None for _ in shares)]
 
 
+def _log_softmax_because(node: Node, source: int) -> str:
+    shares = node.sources[1:]
+    each = "raising a score raises the logarithm of its own share, and lowers all of them by that share"
+    this = "".join(map(called, shares)) or "the shares"
+    return f"{straight_past(shares)}{each}: where −1 comes in at one entry alone, this is {this}, less 1 at that entry"
+
+
 def _log_share(node: Node, x: Array, whole: Array) -> Array:
     laid = align(whole, node.sources[1].axes, node.axes)
     plain = np.asarray(x - laid)
@@ -141,6 +150,17 @@ def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
         return value
     limits, size = np.finfo(watched.dtype), np.abs(watched)
     return np.where((size > limits.tiny / limits.eps) & (size < limits.max), value, otherwise)
+
+
+def _safely_because(node: Node, source: int) -> str:
+    value, otherwise = (_spoken_of(way) for way in node.sources[:2])
+    return straight_past([step for step in value if step not in otherwise]).removesuffix(": ")
+
+
+def _spoken_of(value: Node) -> list[Node]:
+    """The steps that a formula speaks of."""
+    behind = walk(value, into=lambda node: () if node.op == "step" else node.sources)
+    return [node for node in behind if node.op == "step"]
 
 
 def _slopes(node: Node, p: Array) -> Array:
@@ -226,8 +246,7 @@ OPS |= {
         keep,
         cell=lambda node, at, look: Form("−", (pick(node, 0, at), _log_sum_exp_cell(node, at, look))),
         vjp=_log_softmax_vjp,
-        because="raising a score raises its own ln p, and lowers all of them by its share p: if −y/N comes in and Σ y "
-        "is 1, this is (p − y)/N",
+        because=_log_softmax_because,
         about="Computed as x − ln Σ e^x, not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         flops=5,  # a maximum, two differences, an exponential and a sum
@@ -255,10 +274,9 @@ OPS |= {
         moved,
         takes=(9,),
         vjp=lambda g, y, node, value, otherwise, watched: [None, g, None],
-        because="the same number, computed so that nothing overflows or underflows",
+        because=_safely_because,
         body=lambda node, value, otherwise, watched: value,
         flops=0,
-        hands_on=True,
     ),
 }
 
@@ -289,6 +307,13 @@ def _log_sum_exp(node: Node, x: Array) -> Array:
         return np.asarray(kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis))))
     _, top, rest = _shifted(x, axis)
     return np.asarray(np.squeeze(top + rest, axis=axis))
+
+
+_logarithm_of_sum: dict[str, Any] = {
+    "text": lambda node, x: f"ln({sum_text(node, f'exp({x})')})",
+    "latex": lambda node, x: rf"\ln({sum_latex(node, f'e^{{{x}}}')})",
+    "mixes": mixes,
+}
 
 
 def _log_sum_exp_cell(node: Node, at: At, look: Look) -> Cell:
@@ -327,7 +352,7 @@ OPS |= {
         flops=4,  # a maximum, a difference, an exponential and a sum
         places=source_axes,
         twice=True,
-        **named("logsumexp", r"\operatorname{logsumexp}"),
+        **_logarithm_of_sum,
     ),
 }
 

@@ -20,7 +20,17 @@ from attncalc.language.axes import Axes, Axis
 from attncalc.language.decompose import sized
 from attncalc.language.graph import Node
 from attncalc.language.kernels import has_letters, is_exact
-from attncalc.language.ops.basics import beside, index, inverse, keep_where, rename, spread, total
+from attncalc.language.ops.basics import (
+    beside,
+    halfway,
+    index,
+    inverse,
+    keep_where,
+    rename,
+    spread,
+    straight_past,
+    total,
+)
 from attncalc.language.ops.choices import compare_equal
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
@@ -69,9 +79,11 @@ _AT_MOST_REAL = "there is a gradient where all eigenvalues are real"
 
 def _eigenvalue_slopes(g: Node, y: Node, node: Node, a: Node, *polynomial: Node) -> list[Node | None]:
     rows, columns = a.names[-2:]
-    vectors = Node("eigenvectors", a, slopes=True)
+    why = "the directions that are only stretched, one a column, of length 1, in the order of the eigenvalues"
+    vectors = halfway("eigenvectors", Node("eigenvectors", a, slopes=True), why)
+    undone = halfway("inverse", inverse(vectors), "row i of it times eigenvector i is 1, and times any other one 0")
     across = rename(vectors, rows, columns)
-    return [((beside(g, across) * across) @ inverse(vectors)).T, *(None for _ in polynomial)]
+    return [((beside(g, across) * across) @ undone).T, *(None for _ in polynomial)]
 
 
 def _eigenvector_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
@@ -80,41 +92,59 @@ def _eigenvector_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
     k = values.names[-1]
     turned, across = rename(vectors, k, OTHER), rename(vectors, rows, columns)
     slopes = g - vectors * beside(total(beside(g, vectors) * vectors, rows), vectors)
-    inside = _apart(values) * (turned.T @ slopes)
+    inside = _apart(values, rename(values, k, OTHER)) * (turned.T @ slopes)
     return [(across @ inside.T @ inverse(turned)).T]
 
 
-def _apart(values: Node) -> Node:
-    """One over how far apart two of the values are; 0 for one and itself."""
+def _apart(values: Node, others: Node) -> Node:
+    """One over how far apart two of the values are, which the others are too; 0 for one and itself."""
     k = values.axes[-1]
     both = (*values.axes[:-1], k._replace(name=OTHER), k)
     itself = compare_equal(index(OTHER, both, OTHER), index(k.name, both, k.name))
-    apart = spread(values, both) - spread(rename(values, k.name, OTHER), both)
+    apart = spread(values, both) - spread(others, both)
     return keep_where(itself, 0, 1 / keep_where(itself, 1, apart))
 
 
+def _directions(a: Node) -> tuple[Node, Node, Node]:
+    """The three parts of a matrix, as steps."""
+    left, sizes, right = singular_parts(a)
+    return (
+        halfway("u", left, "the output directions, one a column, of length 1"),
+        halfway("s", sizes, "how far each direction is stretched"),
+        halfway("vt", right, "the input directions, one a row, of length 1"),
+    )
+
+
 def _singular_value_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
-    left, _, right = singular_parts(a)
+    left, _, right = _directions(a)
     return [(beside(g, left) * left) @ right]
 
 
 def _left_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
-    left, sizes, right = singular_parts(a)
-    return [_turns(left, g, sizes) @ right]
+    left, sizes, right = _directions(a)
+    return [_turns("u", (left, left.T), (g, g.T), sizes) @ right]
 
 
 def _right_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
-    left, sizes, right = singular_parts(a)
-    return [(_turns(right.T, g.T, sizes) @ left.T).T]
+    left, sizes, right = _directions(a)
+    return [left @ _turns("vt", (right.T, right), (g.T, g), sizes).T]
 
 
-def _turns(vectors: Node, g: Node, sizes: Node) -> Node:
-    """What turns singular vectors: within their own plane by how far apart the values are, and out of it."""
+def _turns(name: str, vectors: tuple[Node, Node], g: tuple[Node, Node], sizes: Node) -> Node:
+    """What turns singular vectors: within their own plane by how far apart the values are, and out of it.
+
+    The vectors, and what comes back to them, stand as columns and as rows.
+    """
     k = sizes.names[-1]
-    turned, slopes = rename(vectors, k, OTHER), rename(g, k, OTHER)
-    along = turned.T @ g
-    inside = turned @ (_apart(sizes**2) * (along - slopes.T @ vectors) * sizes)
-    return inside + (g - turned @ along) / sizes
+    turned, across = rename(vectors[0], k, OTHER), rename(vectors[1], k, OTHER)
+    along = across @ g[0]
+    why = "entry l, k is 1/(s_k² − s_l²), and 0 where l is k: the nearer two values lie, the faster their vectors turn"
+    others = halfway(f"s_{OTHER}", rename(sizes, k, OTHER), "", shown=False)
+    apart = halfway("apart", _apart(sizes**2, others**2), why)
+    why = "what is gained where direction k turns toward direction l, which stays at right angles to it"
+    inside = halfway(f"turn_{name}", apart * (along - rename(g[1], k, OTHER) @ vectors[0]) * sizes, why)
+    why = "the turns, in the directions themselves; and what comes back at right angles to all of them"
+    return halfway(f"moved_{name}", turned @ inside + (g[0] - turned @ along) / sizes, why)
 
 
 def _characteristic_polynomial(node: Node, a: Array) -> Array:
@@ -290,7 +320,10 @@ OPS |= {
         _eigenvalue_cell,
         complex=True,
         vjp=_eigenvalue_slopes,
-        because="entry i, j moves an eigenvalue by entry j of its vector, times entry i of its row of the inverse",
+        because=lambda node, source: (
+            f"{straight_past(node.sources[1:])}entry i, j moves an eigenvalue by entry j of its vector, times entry i "
+            "of its row of the inverse"
+        ),
     ),
     "eigenvectors": _row(
         _eigenvectors,

@@ -64,6 +64,16 @@ def named(name: str, latex: str) -> dict[str, Any]:
     }
 
 
+def sum_text(node: Node, x: str) -> str:
+    """How a sum along an axis is written."""
+    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
+
+
+def sum_latex(node: Node, x: str) -> str:
+    """The same in LaTeX."""
+    return rf"\sum_{{{latex_axis(node.args['over'])}}} {x}"
+
+
 def _sum(node: Node, x: Array) -> Array:
     return kernels.total(x, axis_of(node))
 
@@ -87,8 +97,8 @@ OPS |= {
     "sum": Op(
         _sum,
         drop,
-        lambda node, x: f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}",
-        lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
+        sum_text,
+        sum_latex,
         _sum_cell,
         binds=2,
         takes=(1,),

@@ -28,7 +28,6 @@ WITHOUT = {
     **dict.fromkeys(("and", "not"), "of masks, which are given: no comparison decides"),
     **dict.fromkeys(("eigenvectors", "left_singular_vectors", "right_singular_vectors"), SPOKEN[0]),
     "singular_values": SPOKEN[2],
-    "inverse": SPOKEN[3],
 }
 """Primitives whose entries no line of numbers gives, and what they are."""
 

@@ -88,6 +88,7 @@ SPOKEN = (
     "a root of the characteristic polynomial",
     "the root of an eigenvalue",
     "an entry of the inverse",
+    "a number of the solution",
 )
 """What cells say of entries that no short arithmetic gives."""
 WORDS = {"π": math.pi, "masked": -math.inf, "taken": -math.inf, "left out": -math.inf, "used nowhere": 0.0}
