@@ -18,7 +18,7 @@ from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
 from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.marking.regrading import Report, by_policy
-from attncalc.homework.marking.whole_class import Graded, Posed, posed
+from attncalc.homework.marking.whole_class import Graded, Posed, blank_by, posed
 from attncalc.homework.quiz.handouts import KEY, problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.names import alike
@@ -36,7 +36,7 @@ from attncalc.homework.reports.class_reports import (
 )
 from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
-from attncalc.homework.reports.students import anonymous, once
+from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.inputs.json_files import JsonFile
 from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Contents, Reading
@@ -56,6 +56,7 @@ class Grades:
     policy: Policy = USUAL_POLICY
     log: tuple[Override, ...] = ()  # the marks that were changed by hand
     notes: tuple[str, ...] = ()  # what is to be said of the sheets and of how they were read
+    absent: tuple[str, ...] = ()  # of the roster those of whom there is no sheet
 
     def __repr__(self) -> str:
         marks = (f"{name} {'?' if mark is None else f'{mark:g}'}" for name, mark in self.marks.items())
@@ -88,7 +89,7 @@ class Grades:
         """The report of the class in a format of `grade -f`: json, csv, junit, tap, markdown, html …"""
         if format not in REPORTS or format == "gradescope":
             raise OptionError(f"a class has no report in the format {quoted(format)}", hint=near(format, REPORTS))
-        return report(self.sheets, format, None, Account(self.policy, self.log, audit))
+        return report(self.sheets, format, None, Account(self.policy, self.log, audit, absent=self.absent))
 
     def feedback(self, student: str, format: str = "html", *, visibility: str = VISIBLE, hints: str = QUESTION) -> str:
         """The page of a student, with nobody else's: html, markdown or text.
@@ -114,12 +115,12 @@ class Grades:
         """The same class with marks by another policy, found from the verdicts."""
         found = by_policy(Report(self.sheets, self.policy, self.log), policy)
         graded, log = overridden(found, [], self.log)
-        return Grades(tuple(graded), policy, tuple(log), self.notes)
+        return Grades(tuple(graded), policy, tuple(log), self.notes, self.absent)
 
     def anonymous(self) -> Grades:
         """The same class with codes in place of names."""
         graded, log = anonymous(self.sheets, self.log)
-        return Grades(tuple(graded), self.policy, tuple(log))
+        return Grades(tuple(graded), self.policy, tuple(log), (), tuple(sorted(map(code, self.absent))))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it."""
@@ -127,7 +128,8 @@ class Grades:
         return found
 
     def __str__(self) -> str:
-        return str(write(overview(self.sheets, Account(self.policy, self.log)), "table", View(width=TEXT_COLUMNS)))
+        how = Account(self.policy, self.log, absent=self.absent)
+        return str(write(overview(self.sheets, how), "table", View(width=TEXT_COLUMNS)))
 
 
 def grade(
@@ -163,9 +165,10 @@ def grade(
         task, found, reading, by, reveal=reveal, dtype=dtype, first=first, work=Work(jobs, executor)
     )
     changed = [] if overrides is None else read_overrides(fspath(overrides), reading.tell)
-    graded, log = overridden(graded, changed, ())
+    missing = whole_class.absent(graded, task.keys) if student is None else []
+    graded, log = overridden(graded, changed, (), blank_by(graded, missing, task.settings(by)))
     notes = (*reading.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
-    return Grades(tuple(graded), by, tuple(log), notes)
+    return Grades(tuple(graded), by, tuple(log), notes, tuple(still_absent(missing, graded)))
 
 
 class Work(NamedTuple):
@@ -244,6 +247,12 @@ def of_student(found: Sequence[Submission], word: str, task: Posed) -> list[Subm
     known = task.keys.by_name if task.keys is not None else {}
     name = next((name for name in names if alike(name) in known), names[0])
     return [one._replace(name=name, known=True) for one in found]
+
+
+def still_absent(missing: Sequence[str], graded: Sequence[Graded]) -> list[str]:
+    """The students without a sheet, but for those who have marks by hand."""
+    there = {alike(one.student) for one in graded}
+    return [student for student in missing if alike(student) not in there]
 
 
 def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:

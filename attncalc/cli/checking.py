@@ -150,9 +150,8 @@ def _heads_first(sheet: Sheet, key: Key, layout: str) -> Sheet:
     return replace(sheet, steps={name: laid(name, answer) for name, answer in sheet.steps.items()})
 
 
-def policy(marking: Marking) -> Policy:
-    """What answers earn: as a file says, and as options say that overrule it."""
-    base = USUAL_POLICY
+def policy(marking: Marking, base: Policy = USUAL_POLICY) -> Policy:
+    """What answers earn: as a file says, else as by `base`, and as options say that overrule it."""
     if marking.policy is not None:
         from attncalc.homework.marking.policies import read_policy  # a door: few calls have a policy
 

@@ -9,7 +9,16 @@ from typing import Annotated
 
 import typer
 
-from attncalc.api.classes import Work, handed_in, marked, of_sheets, of_student, posed_by, somebodys
+from attncalc.api.classes import (
+    Work,
+    handed_in,
+    marked,
+    of_sheets,
+    of_student,
+    posed_by,
+    somebodys,
+    still_absent,
+)
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
@@ -19,11 +28,12 @@ from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, outpu
 from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.evaluate.large.cores import count
-from attncalc.homework.marking.overrides import Override, overridden, read_overrides
-from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, read_report
-from attncalc.homework.marking.whole_class import Graded, Posed, exit_status
+from attncalc.homework.marking.overrides import Blank, Override, overridden, read_overrides
+from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, names_of, read_report
+from attncalc.homework.marking.whole_class import Graded, Posed, Settings, absent, blank_by, exit_status
+from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.class_lists import MOST_ROWS
-from attncalc.homework.reading.names import file_name
+from attncalc.homework.reading.names import alike, file_name
 from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import (
     REPORTS,
@@ -41,6 +51,7 @@ from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
+from attncalc.record.verdicts import USUAL_POLICY, Policy
 from attncalc.render import View
 from attncalc.render.page import Page, Paragraph, Row, Rows, write
 
@@ -52,8 +63,6 @@ LONGEST_NAME = 60
 MOST_SECONDS = 20
 """So long the scheduler of a cluster may take to answer."""
 WITHOUT_PAGES = ("csv", "junit", "tap", "gradescope")
-POLICY = ("policy", "marks", "cells", "follow", "points", "rtol", "atol")
-"""The options that say by which policy to mark."""
 
 
 class Again(NamedTuple):
@@ -61,12 +70,22 @@ class Again(NamedTuple):
 
     regrade: Annotated[
         str | None,
-        option("Marking again", "--regrade", "REPORT", "say whose marks are others than in this report (JSON)"),
+        option(
+            "Marking again",
+            "--regrade",
+            "REPORT",
+            "say whose marks are others than in this report (JSON); options change the policy that it was marked by",
+        ),
     ] = None
     dry_run: Annotated[bool, switch("Marking again", "--dry-run", "say only that, and write nothing")] = False
     override: Annotated[
         str | None,
-        option("Marking again", "--override", "FILE", "marks changed by hand: a CSV with student, step, marks, why"),
+        option(
+            "Marking again",
+            "--override",
+            "FILE",
+            "marks by hand, of sheets on paper as well: a CSV with student, step, marks, why",
+        ),
     ] = None
 
 
@@ -169,9 +188,10 @@ def grade(
 
     Sheets are files, folders, patterns, - for a list of names on standard input, or CSV files with a column `student`
     and columns like weights[0,1]; other columns, as forms and spreadsheets add them, are skipped. A sheet that cannot
-    be read is listed, and so is a folder or a pattern that holds none; the others are marked all the same. What answers
-    earn is a policy, in a file or in the options of the same names. --regrade finds the marks of a report by another
-    policy, or, with key and sheets, marks them again. The exit status is 0 if all are right, 1 if any is wrong, 2 if
+    be read is listed, and so is a folder or a pattern that holds none; the others are marked all the same, as are the
+    other steps of a sheet of which one cannot be read. What answers earn is a policy, in a file or in the options of
+    the same names. --regrade finds the marks of a report by another policy, or, with key and sheets, marks them again;
+    marks by hand keep their share of a step. The exit status is 0 if all are right, 1 if any is wrong, 2 if
     any could not be read.
 
     Example: attncalc grade key.json sheets/
@@ -182,12 +202,8 @@ def grade(
         raise OptionError("--visibility is of Gradescope's reports", hint="-f gradescope makes one")
     if marking.hints is not None and back.feedback is None and report != "gradescope":
         raise OptionError("--hints says how much students are told, and nothing is for them", hint="--feedback DIR")
-    by, before, printing = policy(marking), None, printed.printing
-    if again.regrade is not None:
-        before = read_report(again.regrade)
-        by = by if any(getattr(marking, name) is not None for name in POLICY) else before.policy
-    elif again.dry_run:
-        raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
+    before, printing = _before(again), printed.printing
+    by = policy(marking, USUAL_POLICY if before is None else before.policy)
     read = Reading(**tables.asked())
     task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
     if platform.student is not None and task is None:
@@ -205,6 +221,7 @@ def grade(
     if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
         raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
     path = None if again.dry_run else _target(report, output, many, files)
+    _refuse_to_lose(path, before, again, read)
     pages = _pages(back)
     sheet = _mark_sheet(back, files)
     if task is not None:
@@ -216,10 +233,11 @@ def grade(
     else:
         assert before is not None, "there are words, or there is a report"
         graded, several = once(by_policy(before, by), first=back.first)
-    graded, log = _settled(graded, several, before, again, back, read)
+    found = _Class(graded, several, *_missing(graded, None if platform.student else task, before, by))
+    graded, log, missing = _settled(found, before, again, back, read)
     if again.dry_run:
         return 0
-    account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE, marking.hints)
+    account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE, marking.hints, missing)
     if report == "gradescope" and many > 1:
         _write_each(graded, Path(output or ""), files, ".json", lambda each: gradescope(each, account))
     elif report is not None:
@@ -233,6 +251,13 @@ def grade(
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
     return exit_status(graded)
+
+
+def _before(again: Again) -> Report | None:
+    """The report that is marked again."""
+    if again.regrade is None and again.dry_run:
+        raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
+    return None if again.regrade is None else read_report(again.regrade)
 
 
 class _Task(NamedTuple):
@@ -277,30 +302,49 @@ def executed(address: str | None) -> Iterator[Executor | None]:
         yield client.get_executor(pure=False)
 
 
+class _Class(NamedTuple):
+    """A class, marked, before marks are changed by hand."""
+
+    graded: Sequence[Graded]
+    several: Mapping[str, Sequence[str]]  # what is said of those with several sheets
+    absent: Sequence[str]
+    blank: Blank
+
+
+def _missing(
+    graded: Sequence[Graded], task: _Task | None, before: Report | None, by: Policy
+) -> tuple[Sequence[str], Blank]:
+    """Of whom there is no sheet, as the roster tells, and what makes one of theirs on which nothing is answered."""
+    missing = absent(graded, task.posed.keys) if task is not None else before.absent if before is not None else ()
+    return missing, blank_by(graded, missing, Settings(by) if task is None else task.posed.settings(by))
+
+
 def _settled(
-    found: Sequence[Graded],
-    several: Mapping[str, Sequence[str]],
-    before: Report | None,
-    again: Again,
-    back: Back,
-    read: Reading,
-) -> tuple[list[Graded], Sequence[Override]]:
-    """The class with marks changed by hand, and with codes for names; said is how, and who has several sheets."""
-    graded = [*found]
+    found: _Class, before: Report | None, again: Again, back: Back, read: Reading
+) -> tuple[list[Graded], Sequence[Override], list[str]]:
+    """The class with marks changed by hand, and with codes for names; said is how, and who has several sheets.
+
+    Behind it the log, and of whom there is still no sheet.
+    """
     changed = [] if again.override is None else read_overrides(again.override, read.tell)
     was, old = ((), ()) if before is None else (before.graded, before.log)
-    graded, log = overridden(graded, changed, old)
-    if len(log) < len(old) + len(changed):
-        read.tell(f"of {amount(len(old), 'earlier change')} by hand, those that do not fit any more are dropped")
+    graded, log = overridden(found.graded, changed, old, found.blank)
+    missing, several = still_absent(found.absent, graded), found.several
+    kept = {(alike(one.student), one.step) for one in log}
+    lost = [one for one in old if (alike(one.student), one.step) not in kept]
     if back.anonymous:
         graded, log = anonymous(graded, log)
         was, _ = anonymous(was, ())
         several = {name: [f"of the sheets of {code(name)} one counts"] for name in several}
+        missing = sorted(map(code, missing))
+    if lost:
+        names = both([f"{code(one.student) if back.anonymous else one.student}, {one.step}" for one in lost], MOST_TOLD)
+        read.tell(f"there is no such step any more, and its marks by hand are dropped: {names}")
     for note in (*read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines)):
         out.say("note", note)
     if before is not None:
         _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run)
-    return graded, log
+    return graded, log, missing
 
 
 def _target(report: str | None, output: str | None, many: int, files: Sequence[str]) -> Path | None:
@@ -314,6 +358,20 @@ def _target(report: str | None, output: str | None, many: int, files: Sequence[s
     if path is not None:
         out.refuse_unwritable(path, files)
     return path
+
+
+def _refuse_to_lose(path: Path | None, before: Report | None, again: Again, read: Reading) -> None:
+    """Raise where a report is written over that has marks by hand which this one has not; before anything is marked."""
+    try:
+        held = read_report(str(path)).log if path is not None and is_file(str(path)) else ()
+    except AttncalcError:
+        return  # it is no report
+    changed = [] if again.override is None else read_overrides(again.override, read.tell)
+    again_by_hand = {(alike(one.student), one.step) for one in (*(before.log if before else ()), *changed)}
+    lost = [one for one in held if not {(alike(one.student), step) for step in names_of(one.step)} & again_by_hand]
+    if lost:
+        fault = f"{shown(str(path))} has marks by hand that would be lost: {both(map(str, lost), MOST_NAMED)}"
+        raise InputError(fault, hint=f"--regrade {shown(str(path))} with another -o FILE keeps them")
 
 
 class _MarkSheet(NamedTuple):

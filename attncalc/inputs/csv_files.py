@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -364,6 +365,15 @@ def has_point(cell: str) -> bool:
 
 def _with_point(cell: str) -> str:
     return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def pointed(tree: Any) -> Any:
+    """A JSON value with decimal points in those of its texts that are numbers with decimal commas."""
+    if isinstance(tree, dict):
+        return {key: pointed(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [pointed(value) for value in tree]
+    return _with_point(tree.strip()) if type(tree) is str else tree
 
 
 def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:

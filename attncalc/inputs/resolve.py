@@ -63,12 +63,16 @@ MAX_ARRAYS = 2**20 + 8 * MAX_CELLS  # bytes
 _TORCH = ("is a PyTorch file, which is never opened, since that can run code", TORCH_HINT)
 _PICKLE = ("is a pickle, which is never opened, since that can run code", "save the array: numpy.save(path, array)")
 _SHEET = ("is a spreadsheet", "save it as CSV")
+_PAPER = ("is a document, not numbers", f"read are {', '.join(FORMATS)}")
+_PHOTO = ("is a picture", f"read are {', '.join(FORMATS)}")
 _PACKED = ("is compressed", "unpack it first")
 _OTHER = ("is in a format that is not read", f"read are {', '.join(FORMATS)}; numpy.save writes .npy")
-_REFUSED = {
+REFUSED = {
     **dict.fromkeys((".pt", ".pth", ".ckpt"), _TORCH),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), _SHEET),
+    **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), _SHEET),
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pages"), _PAPER),
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".heic"), _PHOTO),
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zip", ".zst"), _PACKED),
     **dict.fromkeys((".mat", ".h5", ".hdf5", ".parquet", ".feather", ".gguf", ".onnx"), _OTHER),
 }
@@ -270,8 +274,8 @@ def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:
 def format_by_suffix(path: str) -> str | None:
     """The format that a path's suffix names, None where it names none; some are refused with the mend."""
     suffix = Path(path).suffix.lower()
-    if suffix in _REFUSED:
-        what, mend = _REFUSED[suffix]
+    if suffix in REFUSED:
+        what, mend = REFUSED[suffix]
         raise InputError(f"{shown(path)} {what}", hint=mend)
     return FORMATS.get(suffix)
 
@@ -637,6 +641,6 @@ def _files_beside(path: str) -> dict[str, str]:
     """The files beside a path that may be read, by their names without suffix; a thousand are looked at."""
     try:
         beside = islice(Path(path).parent.iterdir(), 1000)
-        return {one.stem: one.name for one in beside if one.suffix.lower() not in _REFUSED and one.is_file()}
+        return {one.stem: one.name for one in beside if one.suffix.lower() not in REFUSED and one.is_file()}
     except (OSError, ValueError):
         return {}

@@ -1,4 +1,4 @@
-"""The mistakes of learning: the constant of the loss, the slope of the activation, the weights that lead back."""
+"""The mistakes of learning: the loss and its constant, the slope of the activation, the weights that lead back."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, replaced, wrong
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Node, inside, rewrite
-from attncalc.language.ops import mean
+from attncalc.language.graph import Node, as_node, inside, rewrite
+from attncalc.language.ops import log, mean, select, softmax, total, weigh
 
 CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
@@ -37,13 +37,15 @@ def _outputs(s: Scope) -> Node:
 
 
 def _constants(at: str) -> tuple[Mistake, ...]:
-    """Mistakes of the constant in front of the gradients."""
+    """Mistakes of the constant in front of the gradients of squares."""
     return (
         wrong("mse-no-2", at, lambda s: _of_mse(s) / 2, says="1/N in place of 2/N", hint=CONSTANT),
-        wrong("mse-no-mean", at, lambda s: s.this * _samples(s), says="without the 1/N", hint=AVERAGED),
+        wrong("mse-no-mean", at, lambda s: _of_squares(s) * _samples(s), says="without the 1/N", hint=AVERAGED),
         wrong("mse-no-mean", at, lambda s: _of_mse(s) * _samples(s) / 2, says="without the 2/N", hint=AVERAGED),
-        wrong("mse-mean-all", at, lambda s: s.this / _outputs(s), says="1/(N·out) in place of 1/N", hint=AVERAGED),
-        wrong("mse-sign", at, lambda s: -s.this, says="y − ŷ", hint="Is that uphill, or downhill?"),
+        wrong(
+            "mse-mean-all", at, lambda s: _of_squares(s) / _outputs(s), says="1/(N·out) in place of 1/N", hint=AVERAGED
+        ),
+        wrong("mse-sign", at, lambda s: -_of_squares(s), says="y − ŷ", hint="Is that uphill, or downhill?"),
     )
 
 
@@ -66,6 +68,149 @@ LOSS = (
     ),
 )
 """Mistakes of the constant in front of the loss itself, which its gradients need not share."""
+
+
+# Cross-entropy of what comes out, whose steps are called as those of the calculation of that name
+
+
+def _of_entropy(s: Scope) -> Node:
+    if s.options["loss"] != "cross-entropy":
+        raise NotThere("cross-entropy")
+    return s.this
+
+
+def _of_last(s: Scope) -> Node:
+    """The second layer's delta, where that is the last one."""
+    if "z3" in s:
+        raise NotThere("the last layer")
+    return _of_entropy(s)
+
+
+def _logits(s: Scope) -> Node:
+    return parts(s.probabilities, "softmax")[0]
+
+
+def _of_target(s: Scope, values: Node) -> Node:
+    """The values at the right class, or their mean by the target's shares."""
+    by_class = len(s.y.axes) < len(values.axes)
+    return select(values, s.y) if by_class else total(weigh(like(s.y, values), values))
+
+
+def _exchanged(s: Scope) -> Node:
+    if len(s.y.axes) < len(s.probabilities.axes):
+        raise NotThere("shares")
+    return -total(weigh(s.probabilities, log(like(s.y, s.probabilities))))
+
+
+def _two_sided(s: Scope) -> Node:
+    """−Σ (y·ln p + (1 − y)·ln(1 − p)): a yes-or-no loss for every class."""
+    p, rest = s.probabilities, log(1 - s.probabilities)
+    return -(_of_target(s, log(p)) + total(rest) - _of_target(s, rest))
+
+
+TWICE = "How many times is the slope of the softmax counted?"
+BASE = "Which logarithm is in the loss?"
+ENTROPY = (
+    wrong(
+        "ce-softmax-twice",
+        "probabilities",
+        lambda s: softmax(s.this),
+        says="softmax of probabilities",
+        hint="Are those scores, or are they probabilities already?",
+    ),
+    wrong(
+        "ce-axis0",
+        "probabilities",
+        lambda s: softmax(_logits(s), _logits(s).names[-2]),
+        says="the softmax down the columns",
+        hint="What do the rows sum to?",
+    ),
+    wrong("ce-no-minus", "losses", lambda s: -s.this, says="+ln p", hint="Can a loss be below 0 here?"),
+    wrong(
+        "ce-log2",
+        "log_probabilities",
+        lambda s: s.this / log(as_node(2)),
+        says="the logarithm to the base 2",
+        hint=BASE,
+        kind="convention",
+    ),
+    wrong(
+        "ce-log10",
+        "log_probabilities",
+        lambda s: s.this / log(as_node(10)),
+        says="the logarithm to the base 10",
+        hint=BASE,
+        kind="convention",
+    ),
+    wrong(
+        "ce-sum",
+        "loss",
+        lambda s: _of_entropy(s) * _samples(s),
+        says="the sum over the samples in place of their mean",
+        hint=AVERAGED,
+        kind="convention",
+    ),
+    wrong(
+        "ce-mean-all",
+        "loss",
+        lambda s: _of_entropy(s) / _outputs(s),
+        says="divided by N·C in place of N",
+        hint=AVERAGED,
+    ),
+    wrong(
+        "ce-swapped",
+        "losses",
+        _exchanged,
+        says="−Σ p·ln y: the two are swapped",
+        hint="Of which of the two is the logarithm taken?",
+    ),
+    wrong(
+        "ce-logit",
+        "losses",
+        lambda s: -_of_target(s, _logits(s)),
+        says="−z of the right class",
+        hint="Is that a score, or a probability?",
+    ),
+    wrong(
+        "ce-binary-all",
+        "losses",
+        _two_sided,
+        says="a yes-or-no loss for every class, added up",
+        hint="How many probabilities of each row enter the loss?",
+    ),
+    wrong(
+        "ce-log-of-mean",
+        "loss",
+        lambda s: -log(mean(_of_target(s, s.probabilities))),
+        says="−ln of the mean probability",
+        hint="Which comes first: the logarithm, or the mean?",
+    ),
+    wrong(
+        "ce-sum",
+        "delta2",
+        lambda s: _of_last(s) * _samples(s),
+        says="without the 1/N: the slope of the sum over the samples",
+        hint=AVERAGED,
+        kind="convention",
+    ),
+    wrong("ce-mean-all", "delta2", lambda s: _of_last(s) / _outputs(s), says="1/(N·C) in place of 1/N", hint=AVERAGED),
+    wrong("ce-grad-sign", "delta2", lambda s: -_of_last(s), says="y − p", hint="Which way does the loss rise?"),
+    wrong(
+        "ce-grad-again",
+        "delta2",
+        lambda s: _of_last(s) * (s.probabilities * (1 - s.probabilities)),
+        says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
+        hint=TWICE,
+    ),
+    wrong(
+        "ce-grad-again",
+        "delta2",
+        lambda s: s.probabilities * (_of_last(s) - total(_of_last(s) * s.probabilities)),
+        says="J(p − y): the Jacobian of the softmax once more",
+        hint=TWICE,
+    ),
+)
+"""Mistakes of cross-entropy: of the loss, and of the slope that begins the way back."""
 
 
 def _untransposed(s: Scope) -> Node:
@@ -209,6 +354,7 @@ def _before_bending(s: Scope) -> Node:
 MLP = (
     *_constants("delta2"),
     *LOSS,
+    *ENTROPY,
     wrong(
         "bp-updated-w2",
         "delta1",

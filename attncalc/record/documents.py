@@ -293,5 +293,6 @@ class ClassDocument(TypedDict):
     items: list[ItemDocument]
     variants: NotRequired[list[WholeDocument]]
     made_by: dict[str, list[str]]
+    absent: NotRequired[list[str]]  # of the roster those of whom there is no sheet
     log: NotRequired[list[ChangeDocument]]
     audit: NotRequired[AuditDocument]

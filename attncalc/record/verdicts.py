@@ -166,6 +166,7 @@ class MarkedStep:
     asked: bool = True  # whether it counts
     share: float = 0.0  # of the entries that are asked for, how many are right
     answered: float = 1.0  # and how many are not left blank
+    axes: tuple[str, ...] = ()  # what they are called, as far as that is known
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
     labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of each axis, () where it has none
     written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3

@@ -396,7 +396,7 @@ def _answered(verdict: Verdict) -> str:
         drawn = [element("th", text(name), scope="row")] if verdict.stack else []
         drawn += [element("td", text(cell), "alarm" if off else "") for cell, off in zip(cells, wrong, strict=True)]
         body.append(element("tr", "".join(drawn)))
-    names = [*([""] if verdict.stack else []), *verdict.columns]
+    names = [*([verdict.along] if verdict.stack else []), *verdict.columns]
     head = "".join(element("th", text(name), scope="col") if name else "<td></td>" for name in names)
     caption = element("caption", "as written, × where it is wrong" if verdict.given else "× where it is wrong")
     table = element("table", f"{caption}<thead><tr>{head}</tr></thead>{element('tbody', ''.join(body))}")

@@ -221,7 +221,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def _answered(verdict: Verdict) -> str:
     """What was answered as text in columns, with a × at what is wrong."""
-    lines = [("", verdict.columns), *verdict.answered]
+    lines = [(verdict.along, verdict.columns), *verdict.answered]
     wide = max(len(cell.removesuffix(" ×")) for _, cells in lines for cell in cells)
     edge = max(len(name) for name, _ in lines) if verdict.stack else 0
     drawn = []

@@ -176,6 +176,7 @@ class Verdict(NamedTuple):
     stack: tuple[int, ...] = ()  # the sizes of the axes in front of the columns, along which the rows lie
     first: int = 0  # by which rows and columns are counted from
     labels: tuple[tuple[str, ...], ...] = ()  # of each axis, () where it has none
+    along: str = ""  # what the axes of the stack are called, `h,n`, where that is known and there are several
 
     @property
     def columns(self) -> tuple[str, ...]:

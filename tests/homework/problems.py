@@ -585,6 +585,19 @@ PROBLEMS: dict[str, list[Problem]] = {
             b2=[0, 0.3],
         )
         for activation in ("sigmoid", "tanh")
+    ]
+    + [
+        problem(
+            "mlp",
+            {"activation": "tanh", "loss": "cross-entropy", "lr": 0.5},
+            x=[[1, 2], [-1, 0.5], [0.5, -1.5]],
+            y=target,
+            w1=[[0.5, -0.3], [0.2, 0.8]],
+            b1=[0.1, -0.2],
+            w2=[[1, -0.5, 0.4, 0.2], [0.3, -0.7, 0.9, -1]],
+            b2=[0, 0.3, -0.1, 0.5],
+        )
+        for target in ([3, 0, 2], [[0.5, 0.1, 0.1, 0.3], [0.1, 0.2, 0.5, 0.2], [0.3, 0.4, 0.2, 0.1]])
     ],
 }
 """Calculation → problems that bring out its mistakes."""

@@ -220,6 +220,13 @@ def test_no_two_mistakes_are_the_same_on_all_problems(name: str) -> None:
     assert [pair for pair in same if pair not in ALIKE] == []
 
 
+def test_a_network_has_the_mistakes_of_its_own_loss() -> None:
+    for marker in markers("mlp"):
+        families = {m.id.partition("-")[0] for solution in marker.key.wrong for m in solution.mistakes}
+        by_entropy = marker.key.problem.options.get("loss") == "cross-entropy"
+        assert ("ce" in families, "mse" in families) == (by_entropy, not by_entropy)
+
+
 def test_ids_are_spelled_in_letters_digits_and_dashes() -> None:
     for row in listed():
         assert row["id"].replace("-", "").isalnum(), row["id"]

@@ -513,6 +513,8 @@ class Key:
         """The answer in numbers; raises InputError for words where the step has none."""
         if answer.wordy is None:
             return answer
+        if not answer.value.size:  # it could not be read
+            raise answer.wordy
         if step in self.perhaps_complex and answer.in_parts().wordy is None:
             return answer
         words, value = self.words.get(step), self.value(step)

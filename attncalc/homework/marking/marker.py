@@ -142,8 +142,8 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
             shapes.add((math.prod(shape),))
         if math.prod(shape) == 1:
             shapes.add(())
-        if answer.table and not shape:
-            shapes.add((1, 1))
+        if not shape and answer.value.size == 1:  # in brackets, or the one cell of a table
+            shapes.add(answer.shape)
         if answer.table and len(shape) > 2:
             shapes.add((math.prod(shape[:-1]), shape[-1]))
     return shapes
@@ -576,7 +576,9 @@ class Marker:
         dtype: str | None = None,
         asked: Asked = EVERYTHING,
         suppose: bool = False,
+        lenient: bool = False,
     ) -> None:
+        self.lenient = lenient  # a step that cannot be read costs that step alone
         self.suppose = suppose  # mistakes that give an answer, though it may be chance
         self.dtype = dtype  # in which answers were stored, where that was said
         self.asked = asked
@@ -587,7 +589,7 @@ class Marker:
     @np.errstate(all="ignore")  # an answer may be as far from a step as numbers reach
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that is asked for, or that the sheet has a place for."""
-        asked, notes = self._asked_of(sheet)
+        asked, notes, unread = self._asked_of(sheet)
         with _on_one_core() if any(answer.dumped for answer in asked.values()) else nullcontext():
             self.key.foresee(asked)
             asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
@@ -598,13 +600,21 @@ class Marker:
 
                 answers |= widened_together(answers)
             found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked, suppose=self.suppose)
-            steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
+            for key, fault in unread.items():  # whose file it is stands in the note alone
+                why = fault.message.removeprefix(sheet.source).lstrip(": ")
+                found[key] = Finding(UNEXPLAINED, hint=f"it cannot be read: {why}")
+            blank = {key: nothing(self.key.nodes[key].shape) for key in unread}
+            steps = tuple(self._step(key, (answers | blank)[key], found[key]) for key in self.key.nodes if key in found)
         name, policy = self.key.problem.name, self.policy
         return Marked(name, steps, notes, sheet.student, sheet.source, reveal=self.reveal, policy=policy)
 
-    def _asked_of(self, sheet: Sheet) -> tuple[dict[StepKey, Answer], tuple[str, ...]]:
-        """The answer to every step, and notes: on what is no step, or tells one again, and is passed over."""
+    def _asked_of(self, sheet: Sheet) -> tuple[dict[StepKey, Answer], tuple[str, ...], dict[StepKey, InputError]]:
+        """The answer to every step; notes, on what is no step, or tells one again, and is passed over; what is unread.
+
+        Raises InputError for what cannot be read, unless that may cost its step alone, and another one is answered.
+        """
         asked: dict[StepKey, Answer] = {}
+        unread: dict[StepKey, InputError] = {}
         notes = sheet.notes
         passed = [name for name in sheet.steps if self.key.names.is_passed_over(name)]
         if len(passed) == len(sheet.steps):
@@ -615,25 +625,34 @@ class Marker:
         each = ((name, *found) for name, answer in told for found in self.key.names.given_by(name, answer))
         again = []
         for name, key, answer in each:
-            if key in asked and self.key.names.of_modules:  # a module's output is returned by the model as well
+            known = key in asked or key in unread
+            if known and self.key.names.of_modules:  # a module's output is returned by the model as well
                 again.append(quoted(name))
                 continue
-            if key in asked:
+            if known:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
             if (self.key.names.of_modules or answer.dumped) and batched:
                 answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
-            asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
+            try:
+                asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
+            except InputError as fault:
+                if not self.lenient:
+                    raise
+                unread[key] = fault
         if again:
             what = "a step that is" if len(again) == 1 else "steps that are"
             notes = (*notes, f"{listed(again, 6)}: {what} told above, passed over")
+        if unread and not any(answer.answered.any() for answer in asked.values()):
+            raise next(iter(unread.values()))
         for key in self.asked.steps or ():
-            asked.setdefault(key, nothing(self.key.nodes[key].shape))
+            if key not in unread:
+                asked.setdefault(key, nothing(self.key.nodes[key].shape))
         if not asked:
             raise InputError(
                 f"{sheet.source or 'the sheet'} answers no step of {self.key.names.problem}", hint=self.key.names.has
             )
-        return asked, notes
+        return asked, (*notes, *(f"{fault}; the other steps are marked" for fault in unread.values())), unread
 
     def _heads_first(self, answer: Answer, step: StepKey, name: str) -> Answer:
         """What a norm of heads gives: some models hand it tokens first; of as many of both, what is nearer to right."""
@@ -681,6 +700,7 @@ class Marker:
             asked=wanted,
             share=share,
             answered=answered,
+            axes=names if len(names := self.key.nodes[key].names) == value.ndim else (),
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
             labels=tuple(
                 known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -11,8 +11,9 @@ from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.lists import Tell, headed
+from attncalc.homework.reading.names import alike
 from attncalc.record.numbers import in_marks, shortest
-from attncalc.record.verdicts import MarkedStep
+from attncalc.record.verdicts import MARK_DECIMALS, MarkedStep
 
 
 class Override(NamedTuple):
@@ -24,6 +25,7 @@ class Override(NamedTuple):
     why: str = ""
     source: str = ""  # where it is written
     before: float | None = None  # the marks in whose place they are
+    out_of: float = 0.0  # what the step could earn then; 0 where that is not known
 
     def to_dict(self) -> dict[str, object]:
         """The change as a report's log has it."""
@@ -52,20 +54,30 @@ def read_overrides(path: str, tell: Tell) -> list[Override]:
     return changes
 
 
+Blank = Callable[[str], Graded | None]
+"""What makes a student's sheet on which nothing is answered, for marks by hand; None for whom there is none."""
+
+
+def nobodys(student: str) -> None:
+    """No sheet for anybody."""
+
+
 def overridden(
-    graded: Sequence[Graded], changes: Iterable[Override], before: Iterable[Override] = ()
+    graded: Sequence[Graded], changes: Iterable[Override], before: Iterable[Override] = (), blank: Blank = nobodys
 ) -> tuple[list[Graded], list[Override]]:
     """The class with marks changed, and what was changed.
 
-    A student or a step that is not there is an error; what an earlier report has changed stays so, as far as it can.
+    A student or a step that is not there is an error; what an earlier report has changed stays so, as far as it can:
+    where the step earns more or less by now, in its proportion. Whose sheet is missing, or cannot be read, has marks by
+    hand on a blank one.
     """
     found, log = [*graded], []
     for change in before:
         with suppress(InputError):
-            log += _change(found, change)
+            log += _change(found, change, blank)
     sources: dict[tuple[str, str], str] = {}
     for change in changes:
-        changed = _change(found, change)
+        changed = _change(found, change, blank)
         for one in changed:
             if (one.student, one.step) in sources:
                 where, first = (f"{source}: " if source else "" for source in (change.source, sources[one[:2]]))
@@ -76,32 +88,41 @@ def overridden(
     return found, log
 
 
-def _change(found: list[Graded], change: Override) -> list[Override]:
+def _change(found: list[Graded], change: Override, blank: Blank) -> list[Override]:
     """Change the marks of each sheet of a student."""
     where = f"{change.source}: " if change.source else ""
-    places = [i for i, one in enumerate(found) if one.student.casefold() == change.student.casefold()]
+    places = [i for i, one in enumerate(found) if alike(one.student) == alike(change.student)]
+    if not places and (made := blank(change.student)) is not None:
+        places = [len(found)]
+        found.append(made)
     if not places:
         hint = near(change.student, [one.student for one in found])
         raise InputError(f"{where}there is no student {quoted(change.student)}", hint=hint)
     log = []
     for i in places:
-        marked = found[i].marked
+        one = found[i] if found[i].marked is not None else blank(found[i].student) or found[i]
+        marked = one.marked
         if marked is None:
             raise InputError(f"{where}the sheet of {quoted(change.student)} could not be read, and has no marks")
         step = _meant(marked.steps, change, where)
-        steps = [replace(each, score=change.marks) if each is step else each for each in marked.steps]
-        found[i] = replace(found[i], marked=replace(marked, steps=tuple(steps)))
-        log.append(change._replace(student=found[i].student, step=step.name, before=step.score))
+        marks = change.marks
+        if change.out_of:
+            marks = round(marks * step.out_of / change.out_of, MARK_DECIMALS)
+        elif marks > step.out_of:
+            most = f"{shortest(step.out_of)} at most"
+            raise InputError(f"{where}{step.name} earns {most}, not {shortest(marks)}")
+        steps = [replace(each, score=marks) if each is step else each for each in marked.steps]
+        source = found[i].source or one.source
+        found[i] = replace(one, source=source, marked=replace(marked, steps=tuple(steps), source=source))
+        now = change._replace(student=one.student, step=step.name, marks=marks, before=step.score, out_of=step.out_of)
+        log.append(now)
     return log
 
 
 def _meant(steps: Sequence[MarkedStep], change: Override, where: str) -> MarkedStep:
-    """The step that a change is of, by its name or the last part of it; its marks must be within what it can earn."""
+    """The step that a change is of, by its name or the last part of it."""
     for step in steps:
         if change.step in (step.name, step.name.rpartition("/")[2]):
-            if change.marks > step.out_of:
-                most = f"{shortest(step.out_of)} at most"
-                raise InputError(f"{where}{step.name} earns {most}, not {shortest(change.marks)}")
             return step
     names = [step.name for step in steps]
     hint = near(change.step, names) or f"it has {', '.join(names)}"

@@ -39,6 +39,7 @@ class Report(NamedTuple):
     graded: Sequence[Graded]
     policy: Policy
     log: Sequence[Override]
+    absent: Sequence[str] = ()  # the students of the roster of whom there was no sheet
 
 
 class Change(NamedTuple):
@@ -56,14 +57,25 @@ def read_report(path: str) -> Report:
         hint = "grade KEY SHEETS -o report.json writes one"
         raise InputError(f"{source} is no report on a class", hint=hint)
     policy = policy_of(tree.get("policy", {}), f"{source}: policy")
-    rows, log = tree["students"], tree.get("log", [])
-    held = ((rows, list[documents.StudentDocument], "students"), (log, list[documents.ChangeDocument], "log"))
+    rows, log, absent = tree["students"], tree.get("log", []), tree.get("absent", [])
+    held = (
+        (rows, list[documents.StudentDocument], "students"),
+        (log, list[documents.ChangeDocument], "log"),
+        (absent, list[str], "absent"),
+    )
     changed = f"{source} is no report on a class, or was changed"
     if fault := next(filter(None, starmap(_misfit, held)), ""):
         raise InputError(f"{changed}: {fault}")
     try:
-        own = [Override(row["student"], row["step"], row["to"], row["why"]) for row in log]
-        return Report([_graded(row, policy) for row in rows], policy, own)
+        graded = [_graded(row, policy) for row in rows]
+        could = {(one.student, step.name): step.out_of for one in graded for step in one.steps}
+        own = [
+            Override(
+                row["student"], row["step"], row["to"], row["why"], out_of=could.get((row["student"], row["step"]), 0)
+            )
+            for row in log
+        ]
+        return Report(graded, policy, own, absent)
     except ValueError as fault:
         raise InputError(f"{changed}: {visible(str(fault), 80)}") from None
 
@@ -160,14 +172,22 @@ def by_policy(report: Report, policy: Policy) -> list[Graded]:
         raise InputError("how exact an answer must be is judged on the sheets, and the report has none", hint=hint)
     names = {step.name for one in report.graded for step in one.steps}
     for name in policy.points:
-        if not any(name in _names(step) for step in names):
+        if not any(name in names_of(step) for step in names):
             raise InputError(
                 f"no step of the report is called {quoted(name)}", hint=f"it has {', '.join(sorted(names))}"
             )
-    return [one if one.marked is None else replace(one, marked=remarked(one.marked, policy)) for one in report.graded]
+    return [_by(policy, one, one.marked) if one.marked is not None else one for one in report.graded]
 
 
-def _names(step: str) -> tuple[str, str]:
+def _by(policy: Policy, one: Graded, marked: Marked) -> Graded:
+    """A sheet by another policy; what it would earn as somebody else's is not known by that."""
+    if one.carried is not None and policy != marked.policy:
+        one = replace(one, carried=one.carried._replace(marks=""))
+    return replace(one, marked=remarked(marked, policy))
+
+
+def names_of(step: str) -> tuple[str, str]:
+    """A step by its name, and by the last part of it."""
     return step, step.rpartition("/")[2]
 
 
@@ -185,7 +205,7 @@ def remarked(marked: Marked, policy: Policy) -> Marked:
 
 
 def _weight(step: str, policy: Policy) -> float:
-    return next((policy.points[name] for name in _names(step) if name in policy.points), 1)
+    return next((policy.points[name] for name in names_of(step) if name in policy.points), 1)
 
 
 def changes(before: Sequence[Graded], after: Sequence[Graded]) -> Iterator[Change]:

@@ -27,7 +27,7 @@ from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import held_in
 from attncalc.record.numbers import in_marks
 from attncalc.record.trace import NOTHING
-from attncalc.record.verdicts import USUAL_POLICY, Marked, MarkedStep, Policy
+from attncalc.record.verdicts import MISSING, USUAL_POLICY, Finding, Marked, MarkedStep, Policy
 from attncalc.solve.problem import Problem
 
 
@@ -35,14 +35,15 @@ class Carried(NamedTuple):
     """The problem that a sheet carries the hash of, where that is not its student's own."""
 
     student: str  # whose problem it is; "" where no such problem is known
-    marks: str = ""  # what the sheet would earn by it: `4 of 4`
+    marks: str = ""  # what the sheet would earn by it: `4 of 4`; "" where that is not known any more
     replaced: bool = False  # whether it is nobody's any more
 
     def __str__(self) -> str:
         if not self.student:
             return "the sheet is of no problem that is known"
         old = " that was replaced" if self.replaced else ""
-        return f"the sheet is of the problem of {self.student}{old}, where it earns {self.marks}"
+        earns = f", where it earns {self.marks}" if self.marks else ""
+        return f"the sheet is of the problem of {self.student}{old}{earns}"
 
 
 @dataclass(frozen=True)
@@ -300,9 +301,57 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
     return [*whole, *(one for one in graded if one.marked is None)]
 
 
+def absent(graded: Sequence[Graded], keys: Keys | None) -> list[str]:
+    """The students of a roster of whom there is no sheet, be it one that cannot be read."""
+    if keys is None:
+        return []
+    there = {alike(one.student) for one in graded}
+    lost = dict.fromkeys(one.student for name, own in keys.by_name.items() for one in own if name in there)
+    return [student for student in keys.students if student and student not in lost]
+
+
+def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Settings) -> Callable[[str], Graded | None]:
+    """What makes the sheet of a student, of the class or of those that are `missing`, on which nothing is answered.
+
+    It has the steps of the others' sheets; of several problems, which may be others for everybody, those of the key.
+    """
+    unread = {alike(one.student): one for one in graded if one.marked is None}
+    names = {alike(name): name for name in missing} | {name: one.student for name, one in unread.items()}
+    keys = settings.keys if settings.keys is not None and any(one.name for one in settings.keys.variants) else None
+    several = any(name for one in graded for name in one.variants)
+    most = max(readable(graded), key=lambda marked: len(marked.steps), default=None)
+
+    def blank(student: str) -> Graded | None:
+        if (found := alike(student)) not in names:
+            return None
+        name = names[found]
+        if keys is not None:
+            made = _ByOwn(keys, settings)
+            own = made.by_name.get(found) or made.by_name.get("", [])
+            return several_problems([made.blank(own[0], name)], keys, settings)[0] if own else None
+        if several or most is None:
+            fault = f"what the steps of {quoted(name)} earn is not known without a sheet that can be read"
+            raise InputError(fault, hint="name the key and the sheets too" if several else "")
+        told = f"{name}: {unread[found].fault}; all marks are by hand" if found in unread else ""
+        hint = "it could not be read" if found in unread else "nothing was handed in"
+        steps = tuple(_unanswered(step, hint) for step in most.steps)
+        marked = replace(most, steps=steps, notes=(told,) if told else (), student=name, source="")
+        return Graded(name, "", marked)
+
+    return blank
+
+
+def _unanswered(step: MarkedStep, hint: str) -> MarkedStep:
+    """A step as somebody has it who has not answered it."""
+    found = Finding(MISSING, hint=hint)
+    own = replace(step, expected=None, max_error=None, times=None, written=())  # those are of another's problem
+    return replace(own, finding=found, given=None, score=0.0, share=0.0, answered=0.0)
+
+
 def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
     own = {name: weight for name, weight in how.policy.points.items() if key.names.meant(name)}
-    return Marker(key, policy=replace(how.policy, points=own), reveal=how.reveal, dtype=how.dtype, asked=asked)
+    by = replace(how.policy, points=own)
+    return Marker(key, policy=by, reveal=how.reveal, dtype=how.dtype, asked=asked, lenient=True)
 
 
 def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, reading: Reading) -> Graded:

@@ -145,7 +145,7 @@ class Answer:
     table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
-    wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
+    wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
@@ -379,6 +379,24 @@ def nothing(shape: tuple[int, ...]) -> Answer:
     return Answer(
         np.full(shape, math.nan), np.full(shape, None, dtype=object), np.zeros(shape, int), np.zeros(shape, int)
     )
+
+
+def each_read(readers: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
+    """The answers to the steps of a sheet; one that cannot be read holds why, where another can be, and says something.
+
+    Raises InputError where none does.
+    """
+    found: dict[str, Answer] = {}
+    faults: list[InputError] = []
+    for name, reader in readers.items():
+        try:
+            found[name] = reader()
+        except InputError as fault:
+            found[name] = replace(nothing((0,)), wordy=fault)
+            faults.append(fault)
+    if faults and not any(answer.answered.any() for answer in found.values()):
+        raise faults[0]
+    return found
 
 
 def read(text: str) -> tuple[float, int, int]:

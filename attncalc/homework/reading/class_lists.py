@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from attncalc.common.errors import InputError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet
 from attncalc.homework.reading.headings import (
     COUNTED,
     NO_COLUMN,
@@ -211,15 +212,15 @@ def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
 
 
 def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> Sheet:
-    found = {}
-    for step, columns in headings.steps.items():
-
-        def place(at: At, columns: NDArray[np.intp] = columns) -> str:
+    def answered(columns: NDArray[np.intp]) -> Answer:
+        def place(at: At) -> str:
             return f"{where}:{columns[at] + 1}"
 
         written = [None if i == NO_COLUMN else cells[i] for i in columns.ravel().tolist()]
-        found[step] = replace(answers.from_text(written, columns.shape, place), asked=columns != NO_COLUMN)
-    return Sheet(found, student=name, source=where)
+        return replace(answers.from_text(written, columns.shape, place), asked=columns != NO_COLUMN)
+
+    read = {step: partial(answered, columns) for step, columns in headings.steps.items()}
+    return Sheet(answers.each_read(read), student=name, source=where)
 
 
 def _passed_over(headings: Sequence[str], source: str, problem: str) -> str:

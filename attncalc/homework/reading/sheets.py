@@ -6,7 +6,7 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -33,7 +33,7 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
-from attncalc.inputs.given import as_typed, brackets, is_literal, read_literal
+from attncalc.inputs.given import Place, as_typed, brackets, is_literal, read_literal
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import OF_DOCUMENTS, Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
@@ -213,7 +213,7 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
     if found is None and typed is not None:
         return Sheet({"": answers.from_lists(typed, brackets("", ANSWER.name))})
     if found is None and _OF_OBJECTS.match(word):
-        return from_tree(parse_json(word, ANSWER.name), "")
+        return from_tree(_with_points(parse_json(word, ANSWER.name), reading), "")
     if found is None:
         name, mark, _ = word.partition("=")
         if mark:
@@ -233,7 +233,8 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
     """The sheet that a file holds, or a part of it: `FILE#name`."""
     part = found if found is not None and (found.name or found.at) else None
     if isinstance(contents, JsonFile):
-        return from_tree(contents.tree, contents.source) if part is None else _part(part, contents, reading)
+        whole = _with_points(contents.tree, reading)
+        return from_tree(whole, contents.source) if part is None else _part(part, contents, reading)
     from attncalc.homework.reading import table_sheets  # a door: most sheets are JSON
 
     if part is None:
@@ -268,11 +269,14 @@ def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
-    """The sheet that a JSON value is: an object of steps or a list of them, a saved result, or the result alone."""
+    """The sheet that a JSON value is: an object of steps or a list of them, a saved result, or the result alone.
+
+    Decimal commas in its texts are read where they can be nothing else.
+    """
     if isinstance(tree, list) and _are_steps(tree):
         tree = {"steps": tree}
     if not isinstance(tree, dict):
-        return Sheet({"": _answer(tree, "", source)}, source=source)
+        return Sheet({"": _answer(_pointed({"": tree})[""], "", source)}, source=source)
     student = student_of(tree.get("student"), source)
     with signed(student):
         return _from_object(tree, source, student)
@@ -292,10 +296,10 @@ def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
         others = [name for name, value in tree.items() if name in NO_EFFECT and not isinstance(value, list)]
         steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
     refuse_many(len(steps), source)
-    single = _single_entries(steps, source)
-    whole = {name: _answer(value, name, source) for name, value in steps.items() if not PLACED.fullmatch(name)}
+    said = _pointed(steps)
+    whole = {name: partial(_answer, value, name, source) for name, value in said.items() if not PLACED.fullmatch(name)}
     return Sheet(
-        whole | single,
+        answers.each_read({**whole, **_single_entries(said, source)}),
         student=student,
         source=source,
         decimals=decimals_of(tree.get("rounding"), source),
@@ -304,8 +308,8 @@ def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
     )
 
 
-def _single_entries(steps: Mapping[str, Any], source: str) -> dict[str, Answer]:
-    """The answers of which single entries are given: `"weights[1,0]": 0.37`."""
+def _single_entries(steps: Mapping[str, Any], source: str) -> Mapping[str, Callable[[], Answer]]:
+    """What reads the answers of which single entries are given: `"weights[1,0]": 0.37`."""
     places: dict[str, dict[tuple[int, ...], Any]] = {}
     for name, value in steps.items():
         if found := PLACED.fullmatch(name):
@@ -319,11 +323,48 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> dict[str, Answer]:
             raise InputError(
                 f"{source or 'the sheet'}: {quoted(step)} {fault}", hint='an entry is "weights[1,0]": 0.37'
             )
-        written = [entries.get(at) for at in np.ndindex(shape)]
-        place = brackets(source, visible(step, 80))
-        there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
-        answered[step] = replace(answers.from_text(written, shape, place), asked=there)
+        answered[step] = partial(_placed, entries, shape, brackets(source, visible(step, 80)))
     return answered
+
+
+def _placed(entries: Mapping[tuple[int, ...], Any], shape: tuple[int, ...], place: Place) -> Answer:
+    """The answer of which these entries are given."""
+    written = [entries.get(at) for at in np.ndindex(shape)]
+    there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
+    return replace(answers.from_text(written, shape, place), asked=there)
+
+
+def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Steps with decimal points in texts that have decimal commas, unless those may part thousands."""
+    texts = [text for text in _texts([*steps.values()]) if "," in text or "." in text]
+    if not any("," in text for text in texts):
+        return steps
+    from attncalc.homework.reading.table_sheets import are_commas  # a door: most sheets have points
+    from attncalc.inputs.csv_files import has_point, pointed
+
+    if any(map(has_point, texts)) or not are_commas(texts):
+        return steps
+    return {name: pointed(value) for name, value in steps.items()}
+
+
+def _with_points(tree: Any, reading: Reading) -> Any:
+    """A JSON value with decimal points in its texts, where decimal commas were asked for."""
+    if reading.decimal == ".":
+        return tree
+    from attncalc.inputs.csv_files import pointed  # a door: as above
+
+    return pointed(tree)
+
+
+def _texts(tree: Any) -> Iterator[str]:
+    """The texts of nested lists."""
+    waiting = [tree]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is str:
+            yield value.strip()
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _are_steps(items: list[Any]) -> bool:

@@ -8,17 +8,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from attncalc.common.errors import InputError, quoted, reason, visible
+from attncalc.common.errors import InputError, both, quoted, reason, visible
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
-from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
 from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, class_list
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.reading import Reading
-from attncalc.inputs.resolve import read_json
+from attncalc.inputs.resolve import REFUSED, read_json
 from attncalc.record.trace import NOTHING
 
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
+WORKSHEET = "worksheet"
+"""What a quiz calls what is to be printed, which may lie beside the sheet that comes back."""
 _BEGINS = 400
 _REPORT = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"students"\s*:|\{\s*"verdict"\s*:\s*"[a-z-]+"\s*,\s*"first_wrong"|'
@@ -54,15 +56,19 @@ def submissions(
     What means none has a place among them, with its error. A report of an earlier grading is told, and passed over.
     """
     owner = _identity(Path(key_file))
+    passed: list[str] = []
     meant = [
         (path, fault, fault is not None and path == Path(word))
         for word in words
-        for path, fault in _meant(word)
+        for path, fault in _meant(word, passed)
         if owner is None or _identity(path) != owner or path.is_symlink()
     ]
     for path in [path for path, fault, _ in meant if fault is None and _is_report(path)]:
         meant.remove((path, None, False))
         reading.tell(f"{shown(str(path))} is a report, no sheet, and passed over")
+    if passed:
+        what = "is no sheet" if len(passed) == 1 else "are no sheets"
+        reading.tell(f"{both(map(shown, sorted(passed)), MOST_TOLD)} {what}, and passed over")
     paths = [path for path, fault, _ in meant if fault is None]
     files = Counter(path.name for path in paths)
     stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
@@ -143,12 +149,12 @@ Meant = tuple[Path, InputError | None]
 """A file that a word means; or a folder or pattern, and why no sheet comes of it."""
 
 
-def _meant(word: str) -> list[Meant]:
+def _meant(word: str, passed: list[str]) -> list[Meant]:
     """What a word means: a file, the files of a folder, those that a pattern fits."""
     path = Path(word)
     if is_folder(word) and not path.is_symlink():
         hint = f"sheets end in {', '.join(FORMATS)}"
-        return _inside(path) or [(path, InputError(f"{shown(word)} holds no sheet", hint=hint))]
+        return _inside(path, passed) or [(path, InputError(f"{shown(word)} holds no sheet", hint=hint))]
     if exists(word) or not re.search(r"[*?\[]", word):
         return [(path, None)]
     try:
@@ -157,8 +163,11 @@ def _meant(word: str) -> list[Meant]:
         return [(path, InputError(f"no file can be found by {quoted(word)}: {error}"))]
 
 
-def _inside(folder: Path) -> list[Meant]:
-    """The files of a folder and of those in it, in order, and which of these are empty or cannot be read."""
+def _inside(folder: Path, passed: list[str]) -> list[Meant]:
+    """The files of a folder and of those in it, in order, and which of these are empty or cannot be read.
+
+    What is no sheet, and no worksheet, is put to what is passed over.
+    """
     found: list[Meant] = []
     waiting = [folder]
     while waiting:
@@ -173,8 +182,10 @@ def _inside(folder: Path) -> list[Meant]:
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(path)
-            elif path.suffix.lower() in FORMATS:
-                found.append((path, None))
+            elif path.suffix.lower() in (FORMATS if path.stem == WORKSHEET else (*FORMATS, *REFUSED)):
+                found.append((path, None))  # what is handed in as a document is listed, with the mend
+            elif path.stem != WORKSHEET and not path.name.startswith("."):
+                passed.append(str(path))
         if not inside and at != folder:
             found.append((at, InputError(f"{shown(str(at))} is empty")))
     return sorted(found, key=lambda one: one[0])

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import replace
+from functools import partial
 
 from attncalc.common.errors import InputError, quoted
 from attncalc.homework.reading import answers
@@ -46,7 +49,7 @@ from attncalc.render.csv_ import meant
 def from_contents(contents: Contents, reading: Reading) -> Sheet:
     """The sheet that a file of tables or arrays holds."""
     if isinstance(contents, TextFile):
-        found = _from_csv(contents.text, contents.source, reading.parted_by(contents.mark))
+        found = _in_either_mark(contents.text, contents.source, reading.parted_by(contents.mark))
         told = (f"{contents.source}: {contents.remark}",) if contents.remark else ()
         return replace(found, notes=(*found.notes, *told))
     assert isinstance(contents, ArrayFile), "there is no fourth kind of file"
@@ -66,6 +69,30 @@ def stored(contents: Contents, found: Found) -> Sheet | None:
     return Sheet({"": answers.from_array(value, brackets("", source))}, source=source, stored=True)
 
 
+def _in_either_mark(text: str, source: str, reading: Reading) -> Sheet:
+    """A sheet with the decimal mark that is asked for; one that has points throughout is read with them."""
+    try:
+        found = _from_csv(text, source, reading)
+        if reading.decimal == "." or all(answer.wordy is None for answer in found.steps.values()):
+            return found
+    except InputError:
+        if reading.decimal == "." or (pointed := _pointed(text, source, reading)) is None:
+            raise
+        return pointed
+    return _pointed(text, source, reading) or found
+
+
+def _pointed(text: str, source: str, reading: Reading) -> Sheet | None:
+    """A sheet with decimal points, and a note of it; None where it has none."""
+    own = copy(reading)
+    own.decimal = "."
+    with suppress(InputError):
+        found = _from_csv(text, source, own)
+        if all(answer.wordy is None for answer in found.steps.values()):
+            return replace(found, notes=(*found.notes, f"{source}: numbers have decimal points here"))
+    return None
+
+
 def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     """The blocks of a CSV file, or its one table as the result; lines `@student,Ann` stand in front."""
     told, rest = _told(text, source)
@@ -81,8 +108,11 @@ def _steps(text: str, rest: str, source: str, reading: Reading) -> dict[str, Ans
     marks = {_mark(line) for line in text.splitlines() if line.lstrip('" ').startswith("@")}
     marks |= {delimiter_of(table, reading) for table in tables.values()}
     apart = next((mark for mark in (";", "\t") if mark in marks), None)
-    rows = {name: entry_rows(table, source, _by_others(table, reading, apart)) for name, table in tables.items()}
-    return {name: _table(block, source, reading) for name, block in rows.items()}
+
+    def block(table: str) -> Answer:
+        return _table(entry_rows(table, source, _by_others(table, reading, apart)), source, reading)
+
+    return answers.each_read({name: partial(block, table) for name, table in tables.items()})
 
 
 def _result(text: str, source: str, reading: Reading) -> Answer:
@@ -184,5 +214,10 @@ def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
 
 def has_commas(rows: Iterable[Row], delimiter: str) -> bool:
     """Whether there are decimal commas in a table of answers."""
-    found = [cell for row in rows for cell in row.cells if DECIMAL_COMMA.fullmatch(cell)]
+    return are_commas((cell for row in rows for cell in row.cells), delimiter)
+
+
+def are_commas(cells: Iterable[str], delimiter: str = ",") -> bool:
+    """Whether there are decimal commas in cells; a number alone may as well have its thousands parted."""
+    found = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
     return any(delimiter != "," or not _THOUSANDS.fullmatch(cell) for cell in found)

@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from attncalc.common.errors import amount, visible
+from attncalc.common.errors import amount, both, visible
 from attncalc.common.numerals import RULE
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded, hardest, readable, tally
+from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.audit import audit, document
 from attncalc.homework.reports.items import analysis, items, made, step_names, variants
@@ -42,9 +43,11 @@ class Account(NamedTuple):
     printing: Printing = AS_IT_IS
     visibility: str = VISIBLE  # when Gradescope shows a student what was found
     hints: str | None = None  # how much students are told of what is wrong
+    absent: Sequence[str] = ()  # of the roster those of whom there is no sheet
 
 
 AS_USUAL = Account()
+OF_ANOTHER = "This sheet is of another problem than yours, and was marked by yours."
 
 
 def report(graded: Sequence[Graded], format: str, view: View | None = None, how: Account = AS_USUAL) -> str:
@@ -67,7 +70,8 @@ def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     by = [f"policy: {how.policy}"] if how.policy != USUAL_POLICY else []
     said = [*told, *by, *(f"changed by hand: {change}" for change in how.log)]
     shown = audit(graded, how.policy) if how.audited else ()
-    blocks = (students, Paragraph(counted(graded), "about"), *map(Paragraph, said), *shown)
+    lost = map(Paragraph, without_sheet(how.absent))
+    blocks = (students, Paragraph(counted(graded), "about"), *lost, *map(Paragraph, said), *shown)
     return printed(Page("Grades", blocks), replace(how.printing, texts={}))
 
 
@@ -81,7 +85,8 @@ def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     head = ("student", "verdict", "marks", *steps, "remark")
     students = Rows("each student", head, tuple(rows), code=frozenset(range(3, 3 + len(steps))))
     by = Paragraph(f"Policy: {how.policy}")
-    blocks: list[Block] = [Heading("Grades"), Paragraph(counted(graded)), by, students]
+    lost = map(Paragraph, without_sheet(how.absent))
+    blocks: list[Block] = [Heading("Grades"), Paragraph(counted(graded)), *lost, by, students]
     if how.log:
         changed = tuple(Point(str(change)) for change in how.log)
         blocks.append(Part("section", Heading("Changed by hand"), (Points(changed),)))
@@ -139,6 +144,12 @@ def counted(graded: Sequence[Graded]) -> str:
     return f"{amount(len(graded), 'sheet')}: {', '.join(parts)}{average}"
 
 
+def without_sheet(absent: Sequence[str]) -> list[str]:
+    """`7 students have no sheet: Mia, Nils, …`; nothing where all have one."""
+    names = [visible(student, LONGEST_NAME) for student in absent]
+    return [f"{amount(len(names), 'student has', 'students have')} no sheet: {both(names, MOST_TOLD)}"] if names else []
+
+
 def cells(one: Graded, steps: Sequence[str]) -> list[str]:
     """What is said of each step of a sheet: the mistake, else the verdict; "" where it has no place for the step."""
     found = {step.name: step.mistake or step.verdict for step in one.steps}
@@ -158,7 +169,9 @@ def _json(graded: Sequence[Graded], how: Account) -> str:
     }
     if wholes := [*map(item_document, variants(graded))]:
         who["variants"] = wholes
-    log: dict[str, Any] = {"log": [change.to_dict() for change in how.log]} if how.log else {}
+    log: dict[str, Any] = {"absent": [*how.absent]} if how.absent else {}
+    if how.log:
+        log["log"] = [change.to_dict() for change in how.log]
     if how.audited:
         log["audit"] = document(graded, how.policy)
     rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**told, **who, **log}.items())
@@ -285,9 +298,14 @@ def gradescope(one: Graded, how: Account = AS_USUAL, others: Sequence[Graded] = 
             }
             for step in one.marked.told(how.hints or RULE).shown.steps
         ]
-        told = "\n".join((summary(one.marked), *unread))
+        told = "\n".join((summary(one.marked), *of_another(one), *unread))
         whole |= {"score": one.marked.score, "output": told, "tests": tests}
     return json.dumps(whole, indent=1) + "\n"
+
+
+def of_another(one: Graded) -> list[str]:
+    """What a student is told whose sheet carries the hash of another problem than theirs; not whose it is."""
+    return [] if one.carried is None else [OF_ANOTHER]
 
 
 _DATA: dict[str, Callable[[Sequence[Graded]], str]] = {

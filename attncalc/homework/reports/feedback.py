@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncalc.common.numerals import QUESTION
 from attncalc.homework.marking.whole_class import Graded
-from attncalc.homework.reports.class_reports import AS_USUAL, Account
+from attncalc.homework.reports.class_reports import AS_USUAL, Account, of_another
 from attncalc.homework.reports.marked_sheets import summary, verdicts
 from attncalc.record.verdicts import USUAL_POLICY
 from attncalc.render.page import Block, Heading, Page, Paragraph
@@ -25,6 +25,7 @@ def page(one: Graded, how: Account = AS_USUAL) -> Page:
         blocks += [Paragraph(UNREAD, "wrong"), Paragraph(one.fault)]
     else:
         blocks.append(Paragraph(summary(marked), "sound" if marked else "wrong"))
+        blocks += [Paragraph(told, "wrong") for told in of_another(one)]
         blocks += [verdict._replace(apart="") for verdict in verdicts(marked)]
         for change in how.log:
             if change.student == one.student:

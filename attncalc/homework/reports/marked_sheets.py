@@ -15,7 +15,16 @@ from attncalc.common.errors import amount, place_text, visible
 from attncalc.common.system import loaded
 from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.trace import Trace
-from attncalc.record.verdicts import MOST_MAPPED, NOTHING_WRONG, SOUND, USUAL_POLICY, Marked, MarkedStep, Wrong
+from attncalc.record.verdicts import (
+    FOLLOWS,
+    MOST_MAPPED,
+    NOTHING_WRONG,
+    SOUND,
+    USUAL_POLICY,
+    Marked,
+    MarkedStep,
+    Wrong,
+)
 from attncalc.render import View, pages_and
 from attncalc.render.page import Heading, Page, Paragraph, Verdict, write
 
@@ -57,7 +66,7 @@ def page(marked: Marked, trace: Trace | None = None) -> Page:
 
 def verdicts(marked: Marked) -> list[Verdict]:
     """What is found of each step; no entry is called wrong of which nobody can tell."""
-    off = [NOTHING_WRONG if step.finding.undecided else step.finding.wrong for step in marked.steps]
+    off = [_off(step) for step in marked.steps]
     return [
         Verdict(
             step.name,
@@ -73,9 +82,16 @@ def verdicts(marked: Marked) -> list[Verdict]:
             shown,
             tuple(step.shape[:-1]),
             labels=step.labels if len(step.labels) == len(step.shape) else (),
+            along=",".join(step.axes[:-1]) if len(step.axes) > 2 else "",
         )
         for step, wrong in zip(marked.steps, off, strict=True)
     ]
+
+
+def _off(step: MarkedStep) -> Wrong:
+    """Which entries a page shows as wrong: none that follow rightly from earlier ones, however far from the key."""
+    follow = step.verdict == FOLLOWS and step.answered == 1
+    return NOTHING_WRONG if follow or step.finding.undecided else step.finding.wrong
 
 
 def summary(marked: Marked) -> str:

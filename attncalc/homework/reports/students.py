@@ -67,7 +67,7 @@ def anonymous(graded: Iterable[Graded], log: Iterable[Override]) -> tuple[list[G
     hidden = []
     for one in named:
         own = code(one.student)
-        marked = one.marked and replace(one.marked, student=own, source=own, notes=())
+        marked = None if one.marked is None else replace(one.marked, student=own, source=own, notes=())
         carried = one.carried and one.carried._replace(student=one.carried.student and code(one.carried.student))
         error, hint = names.sub("…", one.error), names.sub("…", one.hint)
         shared = {name: told for name, told in one.variants.items() if given_to[name, told] > 1}  # others tell whose
