@@ -59,12 +59,15 @@ class Beside(NamedTuple):
 
     def looked_up(self, side: Side) -> Side:
         """`norm2/normalized[0,1]`, the entry that this one was handed on from, as the number that stands there."""
-        written = re.sub(r"_\{([^{}]*)\}", r"_\1", re.sub(r"\\text\{([^{}]*)\}", r"\1", side.written))
+        written = re.sub(r"\\text\{([^{}]*)\}", r"\1", side.written).replace("\\", "")
+        while (inner := re.sub(r"_\{([^{}]*)\}", r"_\1", written)) != written:
+            written = inner
         named = re.fullmatch(r"([^][]+)(?:\[([^][]+)\])?", written)
         for step in self.trace.steps if named else ():
             if named and step.key == named[1] and step.value is not None and bool(step.shape) == bool(named[2]):
                 at = place(step, [quoted or bare for quoted, bare in LABELS.findall(named[2] or "")])
-                return side._replace(written=repr(float(self.floats(step.value)[at].real)).replace("-", "−"))
+                number = np.format_float_positional(self.floats(step.value)[at].real, trim="-")
+                return side._replace(written=number.replace("-", "−"))
         return side
 
     def line(self, step: Step) -> Line | None:
