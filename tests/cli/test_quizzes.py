@@ -174,6 +174,8 @@ OWN = {"calculation": "attention", "inputs": {"q": [[0, 2], [1, 1]], "k": [[0, 1
         ("gone.json", 'there is no document "gone.json"'),
         ("gone/own.JSON", 'there is no document "gone/own.JSON"'),
         ("made", "made is a folder"),
+        ("gone.jsn", 'there is no file "gone.jsn"'),
+        ("./gone", 'there is no file "./gone"'),
         ("softmaks", 'there is no calculation called "softmaks"'),
     ],
 )

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 from homework.sheets import answered, right_steps, written
 from readback.text import KEYWORDS
 from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import NoGradient, OptionError
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.key import Key, known
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.quiz.handouts import exercises_of, files, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, quiz
@@ -324,3 +325,53 @@ def test_a_worksheet_speaks_of_what_stands_on_it_alone(name: str) -> None:
         told = " ".join((exercise.step.formula, *exercise.made_of))
         for other in {symbol(node) for node in key.nodes.values()} - known - {symbol(key.nodes[step])}:
             assert not re.search(rf"(?<!\w){re.escape(other)}(?![\w(])", told), (step, other, told)
+
+
+MLP = {
+    "calculation": "mlp",
+    "inputs": {
+        "x": [[1, -1], [0.5, 2]],
+        "y": [0, 2],
+        "w1": [[1, -0.5, 0.2], [0.4, 1, -1]],
+        "b1": [0, 0.1, -0.1],
+        "w2": [[0.5, -1, 1], [1, 0.3, -0.2], [0, 1, 1]],
+        "b2": [0.1, 0, -0.1],
+    },
+    "options": {"activation": "tanh", "loss": "cross-entropy"},
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", [(), ("--roster", "class.csv")])
+def test_a_worksheet_names_no_file_and_says_what_counts_from_0(
+    run: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "secret.json").write_text(json.dumps(MLP))
+    (tmp_path / "class.csv").write_text("student\nAda\nBob\n")
+    done = run("quiz", "secret.json", *words, "--index-base", "1", "-f", "html,markdown", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    sheets = [*(tmp_path / "out").rglob("worksheet.*")]
+    assert len(sheets) == (4 if words else 2)
+    for sheet in sheets:
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"secret|keys\.json", text)
+        assert "for cross-entropy its class (from 0)" in text
+
+
+@pytest.mark.thorough
+def test_a_quiz_tells_nothing_of_mistakes_behind_what_is_asked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mlp.json").write_text(json.dumps(MLP))
+    said = run("quiz", "mlp.json", "--ask", "z1", "-o", "out", cwd=tmp_path).stderr
+    of_the_loss = {mistake.id for mistake in known("mlp") if "loss" in mistake.at}
+    assert of_the_loss
+    assert not [each for each in of_the_loss if each in said]
+
+
+@pytest.mark.thorough
+def test_matrices_of_a_stack_stand_apart_on_a_sheet(tmp_path: Path) -> None:
+    one = quiz("multihead", seed=1, sizes={}, wanted=Wanted({"heads": 2}))
+    key = Key(one.problem)
+    blocks = files(one.problem)["sheet.csv"].split("@")
+    [weights] = [block for block in blocks if block.startswith("weights\n")]
+    heads, rows_each, _ = key.nodes[key.names.find("weights")].shape
+    assert [len(part.splitlines()) for part in weights.removeprefix("weights\n").split("\n\n")] == [rows_each] * heads

@@ -244,7 +244,7 @@ def canvas(questions: Sequence[Question]) -> bytes:
             step, place = list(own[0].gaps)[-1]
             one = f"'{step}{place_text(place)}'" if place else step
             raise OptionError(
-                fault, hint=f"a class made with --ask {one} has such; moodle and qti have pools of any problems"
+                fault, hint=f"--ask {one} asks for one, when a class is made; moodle and qti have pools of any problems"
             )
         total += own[0].total
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -95,8 +95,8 @@ def variants(
 ) -> list[Quiz]:
     """So many problems like one, none of them like those that are taken; fewer where no more are found.
 
-    They are as hard as the one, if they are to be near it, and else as hard as the level has it; some may be duller than
-    others.
+    They are as hard as the one, if they are to be near it, and else as hard as the level has it; some may be duller
+    than others.
     """
     key = Key(model)
     numbers = {name: given.value for name, given in model.inputs.items() if given.value.dtype.kind == "f"}
