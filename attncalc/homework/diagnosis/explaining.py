@@ -433,7 +433,7 @@ def _numbers_found(
     if not _may_have_other_numbers(key, question):
         return
     own = question.bases[0]
-    searches = [
+    searches: list[Callable[[], list[Candidate]]] = [
         *_searches(key, question, beside),
         lambda: _nearest(key, question, _of_other_numbers(key, question), own),
     ]
