@@ -795,7 +795,10 @@ def test_another_shape_is_told_without_a_batch_of_one_and_without_a_search_for_t
     monkeypatch.setattr(marker.key, "wrong_twice", None)  # cannot be called
     dump = returned(computed("llama", dtype="float32"))
     marked = marker.mark(from_python(dump | {"hidden_states.1": dump["hidden_states.1"][:, :-1]}))
-    assert marked["layer 0/residual2"].hint == "the answer is 5 × 8, and 6 × 8 is asked for"
+    assert (
+        marked["layer 0/residual2"].hint
+        == "the answer is 5 × 8, and 6 × 8 is asked for: the dump is of 5 tokens, and TOKENS are 6"
+    )
 
 
 def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch) -> None:
