@@ -414,7 +414,7 @@ def test_a_dump_of_other_tokens_says_so(more: int) -> None:
     other = [*IDS[:-1]] if more < 0 else [*IDS, 1]
     marked = marker_of("llama").mark(from_python(returned(ac.load(MODELS / "llama")(other))))
     told = [step.hint for step in marked.steps]
-    said = f"the dump is of {len(other)} tokens, and TOKENS are {len(IDS)}"
+    said = f"it is of {len(other)} tokens, and TOKENS are {len(IDS)}"
     assert all(said in (hint or "") for hint in told)
 
 
@@ -797,7 +797,7 @@ def test_another_shape_is_told_without_a_batch_of_one_and_without_a_search_for_t
     marked = marker.mark(from_python(dump | {"hidden_states.1": dump["hidden_states.1"][:, :-1]}))
     assert (
         marked["layer 0/residual2"].hint
-        == "the answer is 5 × 8, and 6 × 8 is asked for: the dump is of 5 tokens, and TOKENS are 6"
+        == "the answer is 5 × 8, and 6 × 8 is asked for: it is of 5 tokens, and TOKENS are 6"
     )
 
 
