@@ -414,26 +414,8 @@ def test_a_dump_of_other_tokens_says_so(more: int) -> None:
     other = [*IDS[:-1]] if more < 0 else [*IDS, 1]
     marked = marker_of("llama").mark(from_python(returned(ac.load(MODELS / "llama")(other))))
     told = [step.hint for step in marked.steps]
-    said = f"the dump is of {len(other)} tokens, and TOKENS are {len(IDS)}"
+    said = f"it is of {len(other)} tokens, and TOKENS are {len(IDS)}"
     assert all(said in (hint or "") for hint in told)
-
-
-def test_what_grew_from_noise_is_no_slip() -> None:
-    """What is right within noise in one layer may be seen in one entry of the next, where it was not made."""
-    t, at = computed("llama"), ("layer 0", "residual2")
-    all_right = continued(t, {})
-    right = all_right["/".join(at)]
-    by_chance = np.random.default_rng(0).normal(size=right.shape) * np.abs(right).max(-1, keepdims=True)
-    seen = set()
-    for size in np.geomspace(1e-7, 3e-5, 40):
-        steps = all_right | continued(t, {at: right + size * by_chance})
-        dump = {name: steps["/".join(filter(None, marker_of("llama").key.names.find(name)))] for name in returned(t)}
-        marked = marker_of("llama").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
-        seen |= {(step.verdict, step.mistake) for step in marked.steps}
-        if any("but for noise" in (step.hint or "") for step in marked.steps):
-            break
-    assert ("unexplained", "") in seen or ("unexplained", None) in seen
-    assert {mistake for _, mistake in seen} <= {None, ""}
 
 
 @pytest.mark.thorough
@@ -813,8 +795,10 @@ def test_another_shape_is_told_without_a_batch_of_one_and_without_a_search_for_t
     monkeypatch.setattr(marker.key, "wrong_twice", None)  # cannot be called
     dump = returned(computed("llama", dtype="float32"))
     marked = marker.mark(from_python(dump | {"hidden_states.1": dump["hidden_states.1"][:, :-1]}))
-    told = ": the dump is of 5 tokens, and TOKENS are 6"
-    assert marked["layer 0/residual2"].hint == f"the answer is 5 × 8, and 6 × 8 is asked for{told}"
+    assert (
+        marked["layer 0/residual2"].hint
+        == "the answer is 5 × 8, and 6 × 8 is asked for: it is of 5 tokens, and TOKENS are 6"
+    )
 
 
 def test_of_two_mistakes_one_gives_another_shape(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,9 +61,7 @@ def biased(r: Callable[[Array], Array], slopes: Array) -> Array:
     return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
 
 
-def masked(
-    r: Callable[[Array], Array], allowed: Callable[[Array, Array], Array], hidden: Callable[[Array], Any]
-) -> Array:
+def masked(r: Callable[[Array], Array], allowed: Callable[[Any, Any], Any], hidden: Callable[[Array], Any]) -> Array:
     """A kernel in which a query sees those keys alone, with another score where it does not."""
     i, j = np.arange(TOKENS)[:, None], np.arange(TOKENS)
     scores = r(r(Q) @ np.swapaxes(r(K), -1, -2) / np.sqrt(WIDTH))
@@ -177,6 +175,29 @@ def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: st
     found = judged(given, kernel(partial(held, name=dtype)))
     assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
     assert told in found.finding.says
+
+
+def test_what_grew_from_noise_is_no_slip_and_says_so() -> None:
+    """Scores may be right within their noise, and their weights beyond it: the larger scores are, the further."""
+    key = Key(problem("attention", {}, q=4 * Q[0, 0], k=4 * K[0, 0], v=V[0, 0]))
+    due = key.value(("", "scaled"))
+    assert due is not None
+    scores = due + 8e-6 * np.abs(due) * np.sign(random(*due.shape, seed=5))
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    dump = {"scaled": scores, "weights": weights / weights.sum(-1, keepdims=True)}
+    marked = Marker(key).mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+    assert [(step.verdict, step.mistake or "") for step in marked.steps] == [("right", ""), ("unexplained", "")]
+    assert "right but for noise" in (marked.steps[1].hint or "")
+
+
+def test_one_entry_that_is_off_hardly_more_than_others_is_no_slip() -> None:
+    key = Key(problem("attention", {}, q=Q[0, 0], k=K[0, 0], v=V[0, 0]))
+    due = key.value(key.result)
+    assert due is not None
+    off = 0.9e-5 * np.abs(due)
+    off[np.unravel_index(np.abs(due).argmax(), due.shape)] = 3e-5 * np.abs(due).max()
+    found = judged(key.problem, due + off)
+    assert (found.verdict, found.finding.mistakes, found.finding.wrong.number) == ("unexplained", (), 1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

@@ -52,7 +52,7 @@ LIKE_EPSILON = [("bert", 0.01), ("bert", 0.03), ("gpt2", 0.03), ("gpt_neox", 0.0
 def test_another_epsilon_within_noise_gets_no_other_name(model: str, eps: float) -> None:
     t = computed(model, dtype="bfloat16", eps=eps)
     named = "output", "residual1", "residual2", "weights", "logits"
-    for dump in (returned(t), {step.key: step.value for step in t.steps if step.name in named}):
+    for dump in (returned(t), {step.key: t[step.key] for step in t.steps if step.name in named}):
         marked = marker_of(model).mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
         assert {step.mistake for step in marked.steps} <= {None, "", "ln-wrong-eps"}
 

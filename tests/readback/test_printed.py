@@ -67,7 +67,7 @@ class Beside(NamedTuple):
             if named and step.key == named[1] and step.value is not None and bool(step.shape) == bool(named[2]):
                 at = place(step, [quoted or bare for quoted, bare in LABELS.findall(named[2] or "")])
                 number = np.format_float_positional(self.floats(step.value)[at].real, trim="-")
-                return side._replace(written=number.replace("-", "−"))
+                return side._replace(written=number if "\\" in side.written else number.replace("-", "−"))
         return side
 
     def line(self, step: Step) -> Line | None:

@@ -445,7 +445,7 @@ class _Sheet:
         if len(sizes) != 1 or {name for *_, name in other} - {"n", "m"}:
             return ""
         [(theirs, ours)] = sizes
-        return f": the dump is of {amount(theirs, 'token')}, and TOKENS are {ours}"
+        return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)
