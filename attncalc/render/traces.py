@@ -933,8 +933,11 @@ def handed_on(step: Step, at: tuple[int, ...], trace: Trace) -> tuple[Step, tupl
     origins = () if len(solver.arithmetic(trace, step, at)) > 1 else solver.origins(trace, step, at)
     if len(origins) != 1 or origins[0].operand or any(len(along) > 1 for along in origins[0].ranges.values()):
         return None
+    if origins[0].of not in trace:
+        return None  # it is no step of the page
     found = trace.find(origins[0].of)
-    return found, tuple(origins[0].ranges[axis][0] for axis in found.axes)
+    there = tuple(origins[0].ranges[axis][0] for axis in found.axes)
+    return (found, there) if solver.entry_of(trace, found, there) == solver.entry_of(trace, step, at) else None
 
 
 def _whence(line: Line, step: Step, trace: Trace) -> str:

@@ -59,7 +59,7 @@ class Beside(NamedTuple):
 
     def looked_up(self, side: Side) -> Side:
         """`norm2/normalized[0,1]`, the entry that this one was handed on from, as the number that stands there."""
-        written = re.sub(r"\\text\{([^{}]*)\}", r"\1", side.written).replace("\\", "")
+        written = re.sub(r"\\text\{([^{}]*)\}", r"\1", side.written).replace("\\", "").strip()
         while (inner := re.sub(r"_\{([^{}]*)\}", r"_\1", written)) != written:
             written = inner
         named = re.fullmatch(r"([^][]+)(?:\[([^][]+)\])?", written)
