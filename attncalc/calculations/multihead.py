@@ -51,7 +51,7 @@ from attncalc.language.ops import merge, split
 ABOUT = {
     "heads": "Every head does the same with its own numbers; nothing passes between the heads here.",
     "output": "So far head 0's results fill the first columns, head 1's the next ones; W_O lets each output column "
-    "draw on all heads. With W_O the projections have 4·d² parameters, however many heads there are.",
+    "draw on all heads. With W_O the projections have 4·d_model² parameters, however many heads there are.",
 }
 """What a teacher would add to the reason of a step."""
 
@@ -229,6 +229,6 @@ def _parameters(weights: Sequence[Node], biases: Sequence[Node | None]) -> str:
     sizes = [prod(W.shape) for W in weights]
     d = weights[0].axes[0].size
     square = all(size == d * d for size in sizes)
-    rule = f"4·d² = 4·{d}² = {sum(sizes)}" if square else f"{' + '.join(map(str, sizes))} = {sum(sizes)}"
+    rule = f"4·d_model² = 4·{d}² = {sum(sizes)}" if square else f"{' + '.join(map(str, sizes))} = {sum(sizes)}"
     bias = sum(b.axes[-1].size for b in biases if b is not None)
     return f"parameters: {rule}" + (f", and {bias} in the biases" if bias else "")

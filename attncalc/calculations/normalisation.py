@@ -160,9 +160,8 @@ def _standardised(X: Node, over: str, eps: float, what: str) -> Node:
         _root(variance, eps, centered, over),
         f"the root brings it back to the unit of the entries{'; ε keeps it from being 0' if eps else ''}",
     )
-    return step(
-        "normalized", centered / deviation, "dividing by their spread gives all the same variance: 1, but for ε"
-    )
+    why = f"dividing by their spread gives all the same variance: 1{', but for ε' if eps else ''}"
+    return step("normalized", centered / deviation, why)
 
 
 @calculation(

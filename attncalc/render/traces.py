@@ -354,7 +354,7 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
                     ways = {id(each): {line.links for line in each.lines} for each in within.all(Arithmetic)}
                     alone.update(at for at, found in ways.items() if len(found) == 1 and view.detail != "full")
                 elif (known := shown.setdefault(looks, (name, which))) != (name, which):
-                    alike[id(table)] = name, *known
+                    alike[id(table)] = name, known[0], known[1] if part.kind != "result" else ""
             which = others
     lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
     for (at, (name, other, which)), lasts in zip(alike.items(), lasting, strict=True):
@@ -490,7 +490,7 @@ def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
             "remark",
         )
     if any(re.search(HELD, line.arithmetic) for step in steps for line in step.lines):
-        yield Paragraph("[a < b] in a line is 1 where that holds, and 0 where it does not.", "remark")
+        yield Paragraph("A comparison in a line, as [a < b], is 1 where it holds, and 0 where it does not.", "remark")
     alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
     if alone:
         heading, line = alone[-1].heading, alone[-1].lines[0]

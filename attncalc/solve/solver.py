@@ -640,6 +640,8 @@ def unshown(trace: Trace, step: Step) -> dict[str, str]:
         for node in sorted(places, key=lambda leaf: _named_at(said, symbol(leaf))):
             if _named_at(said, symbol(node)) >= 0 > _named_at(step.why, symbol(node)):
                 along = node.args["along"]
+                if (along.name, along.size) == (symbol(node), 1):
+                    continue  # an axis of one place, called as it counts
                 counted.setdefault((symbol(node), along.name), {})[along.size] = None
     return told | dict(_counted(*letter, sorted(sizes)) for letter, sizes in counted.items())
 

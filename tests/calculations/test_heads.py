@@ -155,7 +155,7 @@ class TestMultihead:
             assert_allclose(t.result[i], ac.multihead(**operands | {"x": x}, heads=2).result, rtol=1e-12)
 
     def test_counts_its_parameters(self) -> None:
-        assert any("4·d² = 4·4² = 64" in note for note in ac.multihead(**TOKENS, wo=np.eye(4), heads=2).notes)
+        assert any("4·d_model² = 4·4² = 64" in note for note in ac.multihead(**TOKENS, wo=np.eye(4), heads=2).notes)
         told = ac.multihead(**drawn(**SHAPES, **BIASES), heads=2).notes
         assert any("24 + 24 + 16 + 20 = 84, and 21 in the biases" in note for note in told)
 

@@ -364,7 +364,7 @@ CLAIMS: dict[str, Claim] = {
         len(at.value) > int(far) and np.allclose(at.value[: -int(far)], at["encoding"][int(far) :])
     ),
     "ε keeps it from being 0": lambda at: at.value.min() > 0,
-    "all the same variance: 1, but for ε": lambda at: at.along(lambda axis: at.value.var(axis).max() <= 1 + 1e-9),
+    "all the same variance: 1": lambda at: at.along(lambda axis: at.value.var(axis).max() <= 1 + 1e-9),
     "a typical entry now has size 1": lambda at: (at.value**2).mean(-1).max() <= 1 + 1e-9,
     "negative numbers become 0": lambda at: (at.value >= 0).all(),
     "the slope at 0 is taken as 0": Holds(flat_at_zero),

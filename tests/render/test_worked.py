@@ -446,6 +446,22 @@ def test_what_is_the_same_by_chance_is_not_said_to_be(name: str, pair: tuple[str
 @pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
+def test_where_the_same_numbers_stand_is_told_truly(name: str, backward: bool) -> None:
+    """`below` of what stands further down, in the result; of what stands above by its name alone."""
+    for trace in carried_out(name, backward=backward):
+        steps = [step for part in page(trace, View()).all(Part) for step in part.steps]
+        keys = [step.heading.key for step in steps]
+        for i, step in enumerate(steps):
+            told = step.one(Table).said.removeprefix("the same numbers as ")
+            if told != step.one(Table).said and told != "the result":
+                other, _, where = told.partition(", ")
+                assert keys.index(other) != i
+                assert where == "the result" or (keys.index(other) > i) == bool(where), told
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_any_other_entry_is_another_one_and_is_there(name: str, backward: bool) -> None:
     """The last line says how to see an entry that is not worked out above it."""
     for trace in carried_out(name, backward=backward):
@@ -598,7 +614,7 @@ def test_lines_beside_a_table_say_more_than_the_table(name: str, backward: bool)
 
 
 def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
-    told = "[a < b] in a line is 1 where that holds, and 0 where it does not."
+    told = "A comparison in a line, as [a < b], is 1 where it holds, and 0 where it does not."
     pages = [page_in("table", solve(posed(name)), View(width=80)) for name in ("sampling", "softmax")]
     assert [told in each for each in pages] == [True, False]
 
