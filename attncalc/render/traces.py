@@ -490,7 +490,7 @@ def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
             "remark",
         )
     if any(re.search(HELD, line.arithmetic) for step in steps for line in step.lines):
-        yield Paragraph("A comparison in a line, as [a < b], is 1 where it holds, and 0 where it does not.", "remark")
+        yield Paragraph("A comparison, as [a < b], is 1 where it holds, and 0 where it does not.", "remark")
     alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
     if alone:
         heading, line = alone[-1].heading, alone[-1].lines[0]

@@ -166,7 +166,7 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
             rows = f"{symbol if is_whole else f'each row of {symbol}'} sums to {constant}{along}"
             rows += f", whatever {both(moving)} may be"
             why = "upstream is all ones (the loss is that sum), so the gradient of every operand is 0"
-            return (f"{rows}; {why}. {_to_see_more(result.shape, names)}",)
+            return (f"{rows}; {why}. {_to_see_more(symbol, result.shape, names)}",)
     return ()
 
 
@@ -185,14 +185,14 @@ def steep(written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
 MOST_TYPED = 24  # entries of an upstream that one types
 
 
-def _to_see_more(shape: tuple[int, ...], names: Sequence[str]) -> str:
+def _to_see_more(symbol: str, shape: tuple[int, ...], names: Sequence[str]) -> str:
     """How to ask for a gradient that is not 0."""
     if len(shape) > 2 or math.prod(shape) > MOST_TYPED:
-        return f"For those of another loss: --upstream, {' × '.join(names)}"
+        return f"For another loss: --upstream, {' × '.join(names)}"
     ones = np.zeros(shape, int)
     ones.flat[0] = 1
     typed = "; ".join(" ".join(map(str, row)) for row in np.atleast_2d(ones))
-    return f"For those of its first entry: --upstream '{typed}'"
+    return f"With the first entry of {symbol} as the loss: --upstream '{typed}'"
 
 
 def _moving(written: Written) -> list[str]:

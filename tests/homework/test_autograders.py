@@ -161,7 +161,8 @@ SUBMISSIONS: dict[str, tuple[dict[str, Any], float, str]] = {
         "right: 2 of 2 marks",
     ),
     "a broken one beside it": ({"a.json": "{", "b.json": RIGHT}, 2, "right: 2 of 2 marks"),
-    "nothing that is a sheet": ({"scan.pdf": "…"}, 0, "holds no sheet"),
+    "nothing that is a sheet": ({"scan.pdf": "…"}, 0, "scan.pdf is a document, not numbers"),
+    "nothing that may be one": ({"readme.rst": "…"}, 0, "holds no sheet"),
     "nothing": ({}, 0, "holds no sheet"),
     "none that can be read": ({"a.json": "{", "b.json": "["}, 0, "b.json:1:"),
 }

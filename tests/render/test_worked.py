@@ -614,7 +614,7 @@ def test_lines_beside_a_table_say_more_than_the_table(name: str, backward: bool)
 
 
 def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
-    told = "A comparison in a line, as [a < b], is 1 where it holds, and 0 where it does not."
+    told = "A comparison, as [a < b], is 1 where it holds, and 0 where it does not."
     pages = [page_in("table", solve(posed(name)), View(width=80)) for name in ("sampling", "softmax")]
     assert [told in each for each in pages] == [True, False]
 

@@ -254,6 +254,8 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
         return replace(sheet, stored=any(hasattr(value, "shape") for value in answer.values()))
     if isinstance(answer, list) and _are_steps(answer):
         return from_tree(answer, "")
+    if isinstance(answer, (str, list, tuple)):
+        answer = _pointed({"": answer})[""]
     return Sheet({"": answers.from_python(answer, ANSWER.name)}, stored=hasattr(answer, "shape"))
 
 
