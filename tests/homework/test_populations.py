@@ -297,7 +297,7 @@ class Population(NamedTuple):
 
 
 POPULATIONS = {
-    "one cell off": Population(one_cell_off, 0.98, every=12),
+    "one cell off": Population(one_cell_off, 0.98, every=6),
     "exchanged digits": Population(exchanged_digits, 0.99),
     "by hand, 2 decimals": Population(partial(by_hand, 2), 0.97),
     "by hand, 3 decimals": Population(partial(by_hand, 3), 0.99),
