@@ -142,7 +142,7 @@ def pairwise(
     exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
-    """The similarity or distance between every row of x and every row of y."""
+    """The similarity or distance between every row of x and every row of y, or of x itself."""
 
 def project(
     a: Numbers,
@@ -591,7 +591,7 @@ def kv_cache(
     wk: Numbers | None = ...,
     wv: Numbers | None = ...,
     scale: Number | Literal["default", "none"] = ...,
-    bytes: float = ...,
+    bytes: Number = ...,
     weights: Mapping[str, Numbers] | str | None = ...,
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
@@ -663,7 +663,7 @@ def complexity(
     layers: int = ...,
     d_ffn: int | None = ...,
     vocab: int | None = ...,
-    bytes: float = ...,
+    bytes: Number = ...,
     flops_per_second: Number = ...,
     bandwidth: Number = ...,
     model: Literal[
@@ -775,7 +775,7 @@ def latent_attention(
     rope_no_truncate: bool = ...,
     rope_short_factor: Number | Iterable[Number] | None = ...,
     rope_long_factor: Number | Iterable[Number] | None = ...,
-    bytes: float = ...,
+    bytes: Number = ...,
     weights: Mapping[str, Numbers] | str | None = ...,
     dtype: DTypeLike = ...,
     accumulate: Literal["float32", "same"] = ...,
