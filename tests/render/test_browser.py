@@ -114,7 +114,7 @@ GROUPS = [
     pytest.param(first, marks=[pytest.mark.release] * (first != GROUP)) for first in range(0, len(PROBLEMS), GROUP)
 ]
 """The first of each; --thorough opens the second, with blocks and a whole model, and --release all others."""
-FRAMED = """<!DOCTYPE html><title>t</title>
+FRAMED = """<!DOCTYPE html><meta charset="utf-8"><title>t</title>
 <style>iframe { display: block; border: 0; width: WIDTHpx; height: 900px; }</style>FRAMES
 <script>addEventListener("load", async () => {
   const found = {};
