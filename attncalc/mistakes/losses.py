@@ -15,20 +15,29 @@ ORDER = "Which comes first: the logarithm, or the mean?"
 SAME_BASE = "Does the base of the power match that of the logarithm?"
 
 
+def _target(s: Scope) -> Node:
+    """The right classes, or their shares: a network calls them y."""
+    return s.target if "target" in s else s.y
+
+
+def _logits(s: Scope) -> Node:
+    return parts(s.probabilities, "softmax")[0]
+
+
 def _classes(s: Scope) -> bool:
     """Whether the targets are the numbers of classes."""
-    return len(s.target.axes) < len(s.probabilities.axes)
+    return len(_target(s).axes) < len(s.probabilities.axes)
 
 
 def _of_target(s: Scope, values: Node) -> Node:
     """The values at the right class, or their mean by the target's shares."""
-    return select(values, s.target) if _classes(s) else total(weigh(like(s.target, values), values))
+    return select(values, _target(s)) if _classes(s) else total(weigh(like(_target(s), values), values))
 
 
 def _exchanged(s: Scope) -> Node:
     if _classes(s):
         raise NotThere("shares")
-    return -total(weigh(s.probabilities, log(s.target)))
+    return -total(weigh(s.probabilities, log(like(_target(s), s.probabilities))))
 
 
 def _two_sided(s: Scope) -> Node:
@@ -109,7 +118,7 @@ CROSS_ENTROPY = (
         says="−Σ p·ln y: the two are swapped",
         hint="Of which of the two is the logarithm taken?",
     ),
-    wrong("ce-logit", "losses", lambda s: -_of_target(s, s.logits), says="−z of the right class", hint=SCORE),
+    wrong("ce-logit", "losses", lambda s: -_of_target(s, _logits(s)), says="−z of the right class", hint=SCORE),
     wrong(
         "ce-binary-all",
         "losses",

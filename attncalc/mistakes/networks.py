@@ -7,7 +7,8 @@ from collections.abc import Callable
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, replaced, wrong
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import Node, as_node, inside, rewrite
-from attncalc.language.ops import log, mean, select, softmax, total, weigh
+from attncalc.language.ops import log, mean, total
+from attncalc.mistakes.losses import CROSS_ENTROPY
 
 CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
@@ -86,46 +87,20 @@ def _of_last(s: Scope) -> Node:
     return _of_entropy(s)
 
 
-def _logits(s: Scope) -> Node:
-    return parts(s.probabilities, "softmax")[0]
-
-
-def _of_target(s: Scope, values: Node) -> Node:
-    """The values at the right class, or their mean by the target's shares."""
-    by_class = len(s.y.axes) < len(values.axes)
-    return select(values, s.y) if by_class else total(weigh(like(s.y, values), values))
-
-
-def _exchanged(s: Scope) -> Node:
-    if len(s.y.axes) < len(s.probabilities.axes):
-        raise NotThere("shares")
-    return -total(weigh(s.probabilities, log(like(s.y, s.probabilities))))
-
-
-def _two_sided(s: Scope) -> Node:
-    """−Σ (y·ln p + (1 − y)·ln(1 − p)): a yes-or-no loss for every class."""
-    p, rest = s.probabilities, log(1 - s.probabilities)
-    return -(_of_target(s, log(p)) + total(rest) - _of_target(s, rest))
-
-
 TWICE = "How many times is the slope of the softmax counted?"
 BASE = "Which logarithm is in the loss?"
+OF_SHARES = (
+    "ce-softmax-twice",
+    "ce-no-minus",
+    "ce-swapped",
+    "ce-logit",
+    "ce-binary-all",
+    "ce-log-of-mean",
+    "ce-axis0",
+)
+"""Those of cross-entropy that speak of its shares and losses alone."""
 ENTROPY = (
-    wrong(
-        "ce-softmax-twice",
-        "probabilities",
-        lambda s: softmax(s.this),
-        says="softmax of probabilities",
-        hint="Are those scores, or are they probabilities already?",
-    ),
-    wrong(
-        "ce-axis0",
-        "probabilities",
-        lambda s: softmax(_logits(s), _logits(s).names[-2]),
-        says="the softmax down the columns",
-        hint="What do the rows sum to?",
-    ),
-    wrong("ce-no-minus", "losses", lambda s: -s.this, says="+ln p", hint="Can a loss be below 0 here?"),
+    *(one for one in CROSS_ENTROPY if one.id in OF_SHARES),
     wrong(
         "ce-log2",
         "log_probabilities",
@@ -156,34 +131,6 @@ ENTROPY = (
         lambda s: _of_entropy(s) / _outputs(s),
         says="divided by N·C in place of N",
         hint=AVERAGED,
-    ),
-    wrong(
-        "ce-swapped",
-        "losses",
-        _exchanged,
-        says="−Σ p·ln y: the two are swapped",
-        hint="Of which of the two is the logarithm taken?",
-    ),
-    wrong(
-        "ce-logit",
-        "losses",
-        lambda s: -_of_target(s, _logits(s)),
-        says="−z of the right class",
-        hint="Is that a score, or a probability?",
-    ),
-    wrong(
-        "ce-binary-all",
-        "losses",
-        _two_sided,
-        says="a yes-or-no loss for every class, added up",
-        hint="How many probabilities of each row enter the loss?",
-    ),
-    wrong(
-        "ce-log-of-mean",
-        "loss",
-        lambda s: -log(mean(_of_target(s, s.probabilities))),
-        says="−ln of the mean probability",
-        hint="Which comes first: the logarithm, or the mean?",
     ),
     wrong(
         "ce-sum",
