@@ -8,7 +8,7 @@ from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import Node, as_node, inside, rewrite
 from attncalc.language.ops import log, mean, total
-from attncalc.mistakes.losses import CROSS_ENTROPY
+from attncalc.mistakes.cross_entropy import OF_SHARES
 
 CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
@@ -89,18 +89,8 @@ def _of_last(s: Scope) -> Node:
 
 TWICE = "How many times is the slope of the softmax counted?"
 BASE = "Which logarithm is in the loss?"
-OF_SHARES = (
-    "ce-softmax-twice",
-    "ce-no-minus",
-    "ce-swapped",
-    "ce-logit",
-    "ce-binary-all",
-    "ce-log-of-mean",
-    "ce-axis0",
-)
-"""Those of cross-entropy that speak of its shares and losses alone."""
 ENTROPY = (
-    *(one for one in CROSS_ENTROPY if one.id in OF_SHARES),
+    *OF_SHARES,
     wrong(
         "ce-log2",
         "log_probabilities",

@@ -1,0 +1,81 @@
+"""The mistakes of cross-entropy that a network's loss has as well: those of its shares and of each row's loss."""
+
+from __future__ import annotations
+
+from attncalc.declare.mistake import NotThere, Scope, like, parts, wrong
+from attncalc.language.graph import Node
+from attncalc.language.ops import log, mean, select, softmax, total, weigh
+
+TWICE = "Are those scores, or are they probabilities already?"
+SIGN = "Can a loss be below 0 here?"
+SCORE = "Is that a score, or a probability?"
+ORDER = "Which comes first: the logarithm, or the mean?"
+
+
+def _target(s: Scope) -> Node:
+    """The right classes, or their shares: a network calls them y."""
+    return s.target if "target" in s else s.y
+
+
+def _logits(s: Scope) -> Node:
+    return parts(s.probabilities, "softmax")[0]
+
+
+def _classes(s: Scope) -> bool:
+    """Whether the targets are the numbers of classes."""
+    return len(_target(s).axes) < len(s.probabilities.axes)
+
+
+def _of_target(s: Scope, values: Node) -> Node:
+    """The values at the right class, or their mean by the target's shares."""
+    return select(values, _target(s)) if _classes(s) else total(weigh(like(_target(s), values), values))
+
+
+def _exchanged(s: Scope) -> Node:
+    if _classes(s):
+        raise NotThere("shares")
+    return -total(weigh(s.probabilities, log(like(_target(s), s.probabilities))))
+
+
+def _two_sided(s: Scope) -> Node:
+    """−Σ (y·ln p + (1 − y)·ln(1 − p)): a yes-or-no loss for every class."""
+    p, rest = s.probabilities, log(1 - s.probabilities)
+    return -(_of_target(s, log(p)) + total(rest) - _of_target(s, rest))
+
+
+def downwards(s: Scope) -> Node:
+    """The softmax of each column."""
+    (logits,) = parts(s.this, "softmax")
+    if len(logits.axes) < 2:
+        raise NotThere("rows")
+    return softmax(logits, logits.names[-2])
+
+
+OF_SHARES = (
+    wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
+    wrong("ce-no-minus", "losses", lambda s: -s.this, says="+ln p", hint=SIGN),
+    wrong(
+        "ce-swapped",
+        "losses",
+        _exchanged,
+        says="−Σ p·ln y: the two are swapped",
+        hint="Of which of the two is the logarithm taken?",
+    ),
+    wrong("ce-logit", "losses", lambda s: -_of_target(s, _logits(s)), says="−z of the right class", hint=SCORE),
+    wrong(
+        "ce-binary-all",
+        "losses",
+        _two_sided,
+        says="a yes-or-no loss for every class, added up",
+        hint="How many probabilities of each row enter the loss?",
+    ),
+    wrong(
+        "ce-log-of-mean",
+        "loss",
+        lambda s: -log(mean(_of_target(s, s.probabilities))),
+        says="−ln of the mean probability",
+        hint=ORDER,
+    ),
+    wrong("ce-axis0", "probabilities", downwards, says="the softmax down the columns", hint="What do the rows sum to?"),
+)
+"""What is wrong of the shares, and of the loss of a row."""
