@@ -38,7 +38,9 @@ STYLE = """
 .attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow {
   display: inline math; line-height: normal; padding-block: .1em;
 }
-.attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; line-height: 1.2; }
+.attncalc math.long mrow.long {
+  display: inline-block; baseline-source: first; padding: 0 0 0 .8em; text-indent: -.8em; line-height: 1.2;
+}
 .attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
 .attncalc p.formula > *, .attncalc math * { text-indent: 0; }
 .attncalc p.formula > math { padding-block: .1em; }
