@@ -50,7 +50,7 @@ class Mutant(NamedTuple):
 
 COMMUTES = "the same in any order"
 SYMMETRIC = ("add", "equal", "and", "maximum", "minimum")
-SUMMED = ("peak", "matmul", "sum", "solve", "fold", "collect", "gather", "one_plus_erf", "bucket")
+SUMMED = ("peak", "matmul", "sum", "fold", "collect", "gather", "one_plus_erf", "bucket")
 MULTIPLIED = ("outer", "mul", "weigh", "softmax_slopes", "elu")
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     **{(op, "cell", "sources"): COMMUTES for op in (*SYMMETRIC, *SUMMED, *MULTIPLIED)},

@@ -87,7 +87,7 @@ MUTANTS = [
         "return value",
         "solve cli/test_commands.py homework/test_never_accused.py",
     ),
-    Mutant("wrong = _no_number if infinite else _wrong", "wrong = _wrong", "calculations/test_probability.py"),
+    Mutant("wrong = np.isnan if infinite else _beyond", "wrong = _beyond", "calculations/test_probability.py"),
     # calculations
     Mutant(
         "turns = as_node(rotation.original_length or 0) * unscaled",
@@ -138,8 +138,8 @@ MUTANTS = [
         "homework/test_comparing.py homework/test_never_accused.py homework/test_entries.py",
     ),
     Mutant(
-        "return ENTRY if (~right).sum() == 1 else None",
-        "return ENTRY if (~right).sum() <= 2 else None",
+        "return ENTRY if (~right).sum() == 1 and _sticks_out",
+        "return ENTRY if (~right).sum() <= 2 and _sticks_out",
         "homework/test_dumps.py homework/test_slips.py homework/test_reports.py homework/test_python.py",
     ),
     Mutant(

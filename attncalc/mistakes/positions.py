@@ -152,7 +152,7 @@ SINUSOIDAL = (
         "encoding",
         lambda s: _woven(s, sin(s.angles), sin(s.angles)),
         says="sines in both columns of a pair",
-        hint="What stands in column 1 at position 0?",
+        hint="What stands at position 0 in column 1?",
     ),
     wrong("pe-degrees", "encoding", _degrees, says="sines of degrees", hint="In which mode is the calculator?"),
 )

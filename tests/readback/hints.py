@@ -39,7 +39,7 @@ HINTS: dict[str, Claim] = {
     "Along which axis do the weights sum to 1?": equal("Σ softmax(v)", "1"),
     "Over which keys do the weights of a query sum to 1: those of a block, or all of them?": equal("Σ softmax(v)", "1"),
     "What stands in column 1?": Cited("a column that the two layouts fill differently"),
-    "What stands in column 1 at position 0?": equal("cos(0)", "1"),
+    "What stands at position 0 in column 1?": equal("cos(0)", "1"),
     "What stands in column 0 at position 0?": Cited("sin 0 stands there, and cos 0 if they are exchanged"),
     "Turn (1, 0) by 90° in your head: where does it point?": Holds(turned_a_quarter),
     "Does position 0 turn anything?": Cited("the position that does not turn"),
