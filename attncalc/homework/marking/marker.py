@@ -427,8 +427,7 @@ class _Sheet:
         found = self._mistaken(question) if whole else None
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
-        given, due = _extent(answer.shape), _extent(expected.shape)
-        hint = f"the answer is {given}, and {due} is asked for"
+        hint = _of_another_shape(answer, expected.shape)
         hint += self._of_other_tokens(question)
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
@@ -548,6 +547,10 @@ class _Sheet:
 def _is_filled(answer: Answer, expected: Array) -> bool:
     """Whether one number stands throughout; where it is no number, and said to be none, that tells more."""
     return is_filled(answer.value, expected) and not np.isnan(answer.value[answer.answered]).any()
+
+
+def _of_another_shape(answer: Answer, shape: tuple[int, ...]) -> str:
+    return f"the answer is {_extent(answer.shape)}, and {_extent(shape)} is asked for"
 
 
 def _extent(shape: tuple[int, ...]) -> str:
@@ -706,6 +709,7 @@ class Marker:
                 known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
                 for axis in self.key.nodes[key].axes
             ),
+            misshapen=_of_another_shape(answer, value.shape) if laid is None and answer.answered.any() else "",
             written=tuple(answer.text.flat) if answer.value.size <= BY_HAND and answer.exact.any() else (),
         )
 
