@@ -31,7 +31,7 @@ from attncalc.homework.diagnosis.comparing import (
     says_nothing,
     within_a_unit,
 )
-from attncalc.homework.diagnosis.explaining import Explanation, ids, within
+from attncalc.homework.diagnosis.explaining import Explanation, ids, is_about, within, without_mistake
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, is_meant
 from attncalc.homework.reading.answers import (
@@ -295,6 +295,42 @@ def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | 
                 where = f" at {at}" if at else ""
                 return replace(PERHAPS, hint=_KEPT_FEWER.format(where=where, kept=amount(decimals, "decimal")))
     return None
+
+
+def with_a_constant_taken(key: Key, question: Question, *, surely: bool) -> Finding | None:
+    """Whether the right method gives an answer where one constant is taken to few decimals, as √3 or e are by hand.
+
+    It may have been rounded on the way besides. Behind own values that are wrong it is carried on. Where it is not
+    `surely` no chance, it may be so.
+    """
+    answer = question.answer
+    taken = key.taken(key.nodes[question.step], question.own) if question.by_hand else []
+    if not taken or answer.exact.any() or not answer.informative or is_far(key, question):
+        return None
+    for base in question.bases:
+        values = key.values([root for _, root in taken], base)
+        against = without_mistake(key, question, base)
+        for (said, root), value in zip(taken, values, strict=True):
+            slack = _slack_beside(key, question, root, base, value)
+            if slack is None:
+                continue
+            found = odds(answer, value, against, values, slack=slack)
+            if surely and found.convince:
+                early = Finding(EARLY, hint=f"right method, {said}: keep more digits on the way", close=True)
+                return early if base is None or question.own_are_right else CARRIED
+            if not surely and answer.value.size > 1 and found.share < OFTEN:
+                return replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")
+    return None
+
+
+def _slack_beside(key: Key, question: Question, root: Node, base: Own | None, value: Array) -> Array | float | None:
+    """How far an answer may lie from a value that it is, but for its last digit or rounding; None where it is not."""
+    answer = question.answer
+    if not is_about(answer, value):
+        return None
+    if fits(answer, value).all():
+        return 0.0
+    return answer.unit if nearly(answer, value).all() or rounded_at(key, question, root, base) is not None else None
 
 
 def is_undone(answer: Answer, expected: Array) -> bool:

@@ -57,6 +57,7 @@ from attncalc.homework.marking.findings import (
     sound,
     stopped,
     unexplained,
+    with_a_constant_taken,
     within_rounding,
 )
 from attncalc.homework.reading.answers import (
@@ -333,10 +334,12 @@ class _Sheet:
             or self._carried(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
+            or self._with_a_constant_taken(question)
             or self._at_fewer_digits(question)
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
+            or with_a_constant_taken(self.key, question, surely=False)
             or at_fewer_digits(self.key, question, surely=False)
             or within_rounding(self.key, question)
             or self._unexplained(question)
@@ -373,6 +376,11 @@ class _Sheet:
     def _at_fewer_digits(self, question: Question) -> Finding | None:
         """Whether fewer digits that were kept on the way may be behind a step, and no mistake as it is written."""
         found = at_fewer_digits(self.key, question, surely=True)
+        return found and (self._mistaken(question, as_written=True) or found)
+
+    def _with_a_constant_taken(self, question: Question) -> Finding | None:
+        """Whether a constant that was taken to few decimals is behind a step, and no mistake as it is written."""
+        found = with_a_constant_taken(self.key, question, surely=True)
         return found and (self._mistaken(question, as_written=True) or found)
 
     def _filled(self, question: Question) -> Finding | None:
