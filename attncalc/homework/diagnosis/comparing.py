@@ -507,7 +507,7 @@ def _constants(node: Node) -> Iterator[tuple[str, float, _Instead]]:
     elif node.op == "log2":
         yield "ln 2", math.log(2), lambda number, x: log(x) / number
     elif node.op == "constant" and node.args["symbol"] == "π":
-        yield "π", math.pi, lambda number: constant(number)
+        yield "π", math.pi, constant
     elif node.op == "sqrt" and not any(part.op == "input" or part.axes for part in walk(node)):
         of = float(evaluate([node.sources[0]], {})[node.sources[0]])
         if of > 0 and of == round(of):

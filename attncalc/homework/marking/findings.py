@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,7 @@ PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say h
 UNDONE = Finding(UNEXPLAINED, hint="what is wrong is 0 throughout, the rest is right: leave blank what is not done")
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
+_TAKEN = "right method, {}: keep more digits on the way"
 _KEPT_FEWER = "may be rounding to {kept} on the way{where}: keep more digits, or say so on the sheet (rounding)"
 GROWN = Finding(
     UNEXPLAINED,
@@ -297,16 +298,17 @@ def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | 
     return None
 
 
-def with_a_constant_taken(key: Key, question: Question, *, surely: bool) -> Finding | None:
+def with_a_constant_taken(key: Key, question: Question, found: Collection[Finding], *, surely: bool) -> Finding | None:
     """Whether the right method gives an answer where one constant is taken to few decimals, as √3 or e are by hand.
 
-    It may have been rounded on the way besides. Behind own values that are wrong it is carried on. Where it is not
-    `surely` no chance, it may be so.
+    It may have been rounded on the way besides. Behind own values that are wrong it is carried on. One that
+    was `found` to be taken so may be behind them. Where it is not `surely` no chance, it may be so.
     """
-    answer = question.answer
-    taken = key.taken(key.nodes[question.step], question.own) if question.by_hand else []
-    if not taken or answer.exact.any() or not answer.informative or is_far(key, question):
+    answer, node = question.answer, key.nodes[question.step]
+    if not question.by_hand or answer.exact.any() or not answer.informative or is_far(key, question):
         return None
+    told = {one.hint for one in found if one.verdict == EARLY}
+    taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if _TAKEN.format(one[0]) in told)]
     for base in question.bases:
         values = key.values([root for _, root in taken], base)
         against = without_mistake(key, question, base)
@@ -314,11 +316,11 @@ def with_a_constant_taken(key: Key, question: Question, *, surely: bool) -> Find
             slack = _slack_beside(key, question, root, base, value)
             if slack is None:
                 continue
-            found = odds(answer, value, against, values, slack=slack)
-            if surely and found.convince:
-                early = Finding(EARLY, hint=f"right method, {said}: keep more digits on the way", close=True)
+            likely = odds(answer, value, against, values, slack=slack)
+            if surely and likely.convince:
+                early = Finding(EARLY, hint=_TAKEN.format(said), close=True)
                 return early if base is None or question.own_are_right else CARRIED
-            if not surely and answer.value.size > 1 and found.share < OFTEN:
+            if not surely and likely.tried * likely.share < OFTEN:
                 return replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")
     return None
 

@@ -339,7 +339,7 @@ class _Sheet:
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
-            or with_a_constant_taken(self.key, question, surely=False)
+            or with_a_constant_taken(self.key, question, self.found.values(), surely=False)
             or at_fewer_digits(self.key, question, surely=False)
             or within_rounding(self.key, question)
             or self._unexplained(question)
@@ -380,7 +380,7 @@ class _Sheet:
 
     def _with_a_constant_taken(self, question: Question) -> Finding | None:
         """Whether a constant that was taken to few decimals is behind a step, and no mistake as it is written."""
-        found = with_a_constant_taken(self.key, question, surely=True)
+        found = with_a_constant_taken(self.key, question, self.found.values(), surely=True)
         return found and (self._mistaken(question, as_written=True) or found)
 
     def _filled(self, question: Question) -> Finding | None:
