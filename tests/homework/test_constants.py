@@ -62,7 +62,7 @@ OTHERS: dict[str, tuple[str, Callable[[], Any], Any]] = {
     "ln 2 taken as 0.7": ("entropy", lambda: ac.entropy(P, base=2), -np.sum(P * np.log(P)) / 0.7),
     "ln 2 taken as 0.69": ("entropy", lambda: ac.entropy(P, base=2), -np.sum(P * np.log(P)) / 0.69),
     "e taken as 2.7": ("softmax", lambda: ac.softmax(X), 2.7**X / np.sum(2.7**X)),
-    "e taken as 2.71": ("activation", lambda: ac.activation(X, kind="sigmoid"), 1 / (1 + 2.71**-X)),
+    "e taken as 2.71": ("output", lambda: ac.activation(X, kind="sigmoid"), 1 / (1 + 2.71**-X)),
     "π taken as 3.1": (
         "probabilities",
         lambda: ac.likelihood(X, distribution="normal", mean=0, std=1),
