@@ -106,3 +106,25 @@ def test_the_step_that_is_asked_for_is_checked_and_nothing_is_dumped(run: Run, s
     assert "weights" in page.stdout
     assert "0.25" in page.stdout
     assert "{" not in page.stdout
+
+
+EVEN = [
+    ("softmax", ["0.333"] * 3, {}),
+    ("softmax", ["1/3"] * 3, {}),
+    ("attention", [["0.50", "0.50"]] * 2, {}),
+    ("attention", [["1", "0"], ["0.500", "0.500"]], {"causal": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "options"), EVEN)
+def test_who_shares_out_evenly_is_asked_what_should_be_larger(name: str, answer: Any, options: dict[str, Any]) -> None:
+    operands = ([1, 2, 3],) if name == "softmax" else ([[1, 2], [0, 1]], [[1, 0], [3, 1]], [[1, 5], [2, 0]])
+    marked = getattr(ac, name)(*operands, **options).check({"weights" if options or len(operands) > 1 else "": answer})
+    [step] = marked.steps
+    assert (step.verdict, step.score) == (UNEXPLAINED, 0)
+    assert step.hint is not None
+    assert step.hint.startswith("every row is shared out evenly")
+
+
+def test_what_is_shared_out_evenly_may_be_right() -> None:
+    assert ac.softmax([2, 2, 2]).check(["0.333"] * 3).verdict == "right"

@@ -39,6 +39,7 @@ from attncalc.homework.reading.answers import (
     LEAST_DECIMALS,
     LEAST_FIGURES,
     NOISE,
+    ROUND_OFF,
     Answer,
     as_parts,
     from_parts,
@@ -73,6 +74,11 @@ FROM_ROUNDED = Finding(
 )
 PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round", close=True)
 UNDONE = Finding(UNEXPLAINED, hint="what is wrong is 0 throughout, the rest is right: leave blank what is not done")
+EVEN = Finding(
+    UNEXPLAINED,
+    hint="every row is shared out evenly: which of its entries should be larger than others, and by what?",
+    void=True,
+)
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
 _TAKEN = "right method, {}: keep more digits on the way"
@@ -342,6 +348,17 @@ def is_undone(answer: Answer, expected: Array) -> bool:
         return False
     done = right.all(axis=-1)
     return bool((expected[done] != 0).any() and not answer.value[~done].any() and expected[~done].any(axis=-1).all())
+
+
+def is_even(answer: Answer, expected: Array) -> bool:
+    """Whether every row shares 1 out evenly among its places, where other shares belong."""
+    if not expected.ndim or not answer.answered.all() or not np.isfinite(expected).all() or (expected < 0).any():
+        return False
+    there = (expected > 0) & np.isfinite(expected)
+    counts = there.sum(axis=-1, keepdims=True)
+    even = np.where(there, 1 / np.maximum(counts, 1), 0.0)
+    sums = np.abs(expected.sum(axis=-1) - 1) <= ROUND_OFF
+    return bool(sums.all() and counts.max() > 1 and fits(answer, even).all() and not fits(answer, expected).all())
 
 
 def digits_kept(answer: Answer, declared: int | None) -> Digits:

@@ -39,6 +39,7 @@ from attncalc.homework.diagnosis.explaining import (
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
+    EVEN,
     FILLED,
     FROM_UNDECIDED,
     GROWN,
@@ -49,6 +50,7 @@ from attncalc.homework.marking.findings import (
     digits_kept,
     follows_as_written,
     incomplete,
+    is_even,
     is_far,
     is_undone,
     located,
@@ -349,6 +351,8 @@ class _Sheet:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
         if is_undone(question.answer, question.expected):
             return UNDONE
+        if is_even(question.answer, question.expected):
+            return EVEN
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
             return GROWN
@@ -391,6 +395,8 @@ class _Sheet:
         if not _is_filled(answer, question.expected):
             return None
         found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
+        if found is None and is_even(answer, question.expected):
+            return EVEN
         return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
