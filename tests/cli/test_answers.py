@@ -87,7 +87,7 @@ def test_what_is_not_done_may_be_left_open_where_an_answer_is_typed(run: Run, an
     assert "2 entries are not answered" in told
     assert "×" not in told
     wrong = run("run", "problem.json", "--check", answer.replace("1.5", "1.6")).stdout
-    assert "· – ·   1.36    –  0.36\n    × · –    1.6  0.5     –\n" in wrong
+    assert "· – ·   1.36     –  0.36\n    × · –    1.6   0.5     –\n" in wrong
 
 
 TURNED = "1.36 1.50; 0.64 0.5; 0.36 ?"
@@ -96,11 +96,11 @@ TURNED = "1.36 1.50; 0.64 0.5; 0.36 ?"
 @pytest.mark.parametrize(
     ("form", "told"),
     [
-        ("table", "    {}\n    1.36  1.5\n    0.64  0.5\n    0.36    –\n"),
+        ("table", "    {}\n    1.36   1.5\n    0.64   0.5\n    0.36     –\n"),
         ("plain", "hint: {}\nanswered: 1.36 1.5; 0.64 0.5; 0.36 –\n"),
         (
             "markdown",
-            "output as written: {}:\n\n```\n      0     1\n0  1.36   1.5\n1  0.64   0.5\n2  0.36     –\n```\n",
+            "output as written: {}:\n\n```\n      0      1\n0  1.36    1.5\n1  0.64    0.5\n2  0.36      –\n```\n",
         ),
         ("html", "<caption>as written: {}</caption>"),
     ],

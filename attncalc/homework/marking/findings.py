@@ -227,11 +227,19 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
         return f"{BY_CHANCE}, with numbers so few and small"
     if possible and not answer.exact.all():
         return f"{TOO_FEW} why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
+    right = fits(answer, expected)[answer.answered]
+    wrong = int((~right).sum())
+    if 1 < wrong <= right.size // 2:
+        return f"{wrong} entries are wrong, {_the_others(right.size - wrong)} right: work these out once more"
     if even:
         return "no known mistake gives this"
     if answer.used < LEAST_FIGURES and not answer.exact.all():
         return f"no known mistake: {LEAST_FIGURES} decimals or more would tell more"
     return "no known mistake gives this"
+
+
+def _the_others(count: int) -> str:
+    return f"all {count} others are" if count > 2 else "both others are"
 
 
 # An answer counts as right as written, one unit off in the last digit, or rounded on the way, by any right rule.
