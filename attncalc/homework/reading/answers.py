@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, both, quoted, visible
-from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number
+from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number, with_slashes
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import Place, brackets, flatten, index_of, nested, spoken
@@ -427,7 +427,7 @@ def respelled(text: str) -> str:
 
     That a number was rounded may be told, `≈0.09`.
     """
-    text = _ABOUT.sub("", text)
+    text = with_slashes(_ABOUT.sub("", text))
     if "√" in text:
         text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
     if "10" in text:
