@@ -76,3 +76,9 @@ def test_every_constant_is_sought_in_every_calculation(said: str) -> None:
     name, solved, value = OTHERS[said]
     [step] = solved().check({name: written(value, 4)}).steps
     assert (step.verdict, step.hint) == ("rounded-early", f"right method, {said}: keep more digits on the way")
+
+
+def test_of_constants_that_give_an_answer_the_nearest_is_told() -> None:
+    """1/√3 as 0.57 is nearly what e as 2.7 gives."""
+    [step] = ATTENTION.check({"weights": written(attended(e=2.7)["weights"], 3)}).steps
+    assert step.hint == "right method, e taken as 2.7: keep more digits on the way"

@@ -127,6 +127,17 @@ def test_who_shares_out_evenly_is_asked_what_should_be_larger(name: str, answer:
     assert step.hint.startswith("every row is shared out evenly")
 
 
+def test_who_gives_all_to_the_largest_is_asked_what_is_left() -> None:
+    rows = [[1, 2], [0, 1], [1, 1]], [[1, 0], [3, 1], [0, 2]], [[1, 5], [2, 0], [0, 1]]
+    trace = ac.attention(*rows)
+    largest = np.eye(3, dtype=int)[np.argmax(trace["weights"], axis=-1)].tolist()
+    [step] = trace.check({"weights": largest}).steps
+    assert (step.verdict, step.score) == (UNEXPLAINED, 0)
+    assert step.hint == "every row gives all to its largest entry: is anything left for the others?"
+    [other] = trace.check({"weights": [[1, 0, 0]] * 3}).steps
+    assert other.hint != step.hint
+
+
 def test_what_is_shared_out_evenly_may_be_right() -> None:
     assert ac.softmax([2, 2, 2]).check(["0.333"] * 3).verdict == "right"
 

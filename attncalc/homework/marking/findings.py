@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,9 @@ EVEN = Finding(
     UNEXPLAINED,
     hint="every row is shared out evenly: which of its entries should be larger than others, and by what?",
     void=True,
+)
+ALL_TO_ONE = Finding(
+    UNEXPLAINED, hint="every row gives all to its largest entry: is anything left for the others?", void=True
 )
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
@@ -323,6 +327,7 @@ def with_a_constant_taken(key: Key, question: Question, found: Collection[Findin
         return None
     told = {one.hint for one in found if one.verdict == EARLY}
     taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if _TAKEN.format(one[0]) in told)]
+    likely: list[tuple[float, Finding]] = []
     for base in question.bases:
         values = key.values([root for _, root in taken], base)
         against = without_mistake(key, question, base)
@@ -330,13 +335,14 @@ def with_a_constant_taken(key: Key, question: Question, found: Collection[Findin
             slack = _slack_beside(key, question, root, base, value)
             if slack is None:
                 continue
-            likely = odds(answer, value, against, values, slack=slack)
-            if surely and likely.convince:
+            chances = odds(answer, value, against, values, slack=slack)
+            off = largest_error(answer, value)
+            if surely and chances.convince:
                 early = Finding(EARLY, hint=_TAKEN.format(said), close=True)
-                return early if base is None or question.own_are_right else CARRIED
-            if not surely and likely.tried * likely.share < OFTEN:
-                return replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")
-    return None
+                likely.append((off, early if base is None or question.own_are_right else CARRIED))
+            if not surely and chances.tried * chances.share < OFTEN:
+                likely.append((off, replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")))
+    return min(likely, key=itemgetter(0))[1] if likely else None
 
 
 def _slack_beside(key: Key, question: Question, root: Node, base: Own | None, value: Array) -> Array | float | None:
@@ -358,15 +364,19 @@ def is_undone(answer: Answer, expected: Array) -> bool:
     return bool((expected[done] != 0).any() and not answer.value[~done].any() and expected[~done].any(axis=-1).all())
 
 
-def is_even(answer: Answer, expected: Array) -> bool:
-    """Whether every row shares 1 out evenly among its places, where other shares belong."""
+def shared_out(answer: Answer, expected: Array) -> Finding | None:
+    """Whether every row shares 1 out evenly among its places, or gives all to the largest, where it should not."""
     if not expected.ndim or not answer.answered.all() or not np.isfinite(expected).all() or (expected < 0).any():
-        return False
-    there = (expected > 0) & np.isfinite(expected)
-    counts = there.sum(axis=-1, keepdims=True)
-    even = np.where(there, 1 / np.maximum(counts, 1), 0.0)
-    sums = np.abs(expected.sum(axis=-1) - 1) <= ROUND_OFF
-    return bool(sums.all() and counts.max() > 1 and fits(answer, even).all() and not fits(answer, expected).all())
+        return None
+    counts = (expected > 0).sum(axis=-1, keepdims=True)
+    if (np.abs(expected.sum(axis=-1) - 1) > ROUND_OFF).any() or counts.max() < 2 or fits(answer, expected).all():
+        return None
+    even = np.where(expected > 0, 1 / np.maximum(counts, 1), 0.0)
+    largest_alone = expected == expected.max(axis=-1, keepdims=True)
+    if fits(answer, even).all():
+        return EVEN
+    all_to_one = (answer.value == 0) | (largest_alone & (answer.value == 1))
+    return ALL_TO_ONE if all_to_one.all() and (answer.value.sum(axis=-1) == 1).all() else None
 
 
 def digits_kept(answer: Answer, declared: int | None) -> Digits:

@@ -39,7 +39,6 @@ from attncalc.homework.diagnosis.explaining import (
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
-    EVEN,
     FILLED,
     FROM_UNDECIDED,
     GROWN,
@@ -50,11 +49,11 @@ from attncalc.homework.marking.findings import (
     digits_kept,
     follows_as_written,
     incomplete,
-    is_even,
     is_far,
     is_undone,
     located,
     mistaken,
+    shared_out,
     slipped,
     sound,
     stopped,
@@ -351,8 +350,8 @@ class _Sheet:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
         if is_undone(question.answer, question.expected):
             return UNDONE
-        if is_even(question.answer, question.expected):
-            return EVEN
+        if shared := shared_out(question.answer, question.expected):
+            return shared
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
             return GROWN
@@ -395,8 +394,7 @@ class _Sheet:
         if not _is_filled(answer, question.expected):
             return None
         found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
-        if found is None and is_even(answer, question.expected):
-            return EVEN
+        found = found or shared_out(answer, question.expected)
         return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
