@@ -401,7 +401,7 @@ def test_advice_in_python_is_of_methods_and_dictionaries() -> None:
         place = unescape(page).replace("\\", "").split('.cell("')[1].split('"')[0]
         assert trace.cell(place).startswith(f"{place} = ")
     with pytest.raises(ac.OptionError) as caught:
-        trace.cell("output", 0, 1)  # type: ignore[arg-type]
+        trace.cell("output", 0, 1)
     assert caught.value.hint == 't.cell("output[0,1]")'
     for name in ("labels", "tokens"):
         with pytest.raises(ac.OptionError) as caught:
