@@ -115,7 +115,7 @@ def kv_cache(
         with group(f"token {t + 1}"):
             query = part_of(Q, "n", t, t + 1)
             keys, values = (part_of(kept, "m", 0, t + 1) for kept in cached)
-            why = "only the new query is compared with the keys so far: one row instead of a whole table"
+            why = "only the new query, n, is compared with the keys so far, m: one row instead of a whole table"
             scores = step("scores", query @ keys.T, why, about=ABOUT["scores"])
             weights = step(
                 "weights",

@@ -106,7 +106,7 @@ def descend(
     height = f.at(variables)
     downs = slopes(height, as_node(1), [*variables.values()])
     point = step("point", _vector(at, variables.values()), "where the descent stands; iteration 0 is the start")
-    value = step("value", height, "the value of f here; it should fall from one iteration to the next")
+    value = step("value", height, "the value of f here; a descent brings it down, though not at every iteration")
     why = "the slope here, not the value: it points uphill, and is computed anew at every point"
     gradient = step("gradient", _vector(at, downs), why)
     t = given(NUMBER, (), "t")

@@ -24,7 +24,7 @@ from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import ABOVE_0, Exercise, Weights, operand
-from attncalc.language.graph import Node, aside, constant, group, output, step
+from attncalc.language.graph import Node, aside, constant, group, note, output, step
 from attncalc.language.ops import absolute, affine, merge, over_all, peak, rename, split
 
 ABOUT = {
@@ -198,6 +198,7 @@ def _queried(X: Node, W_UQ: Node, W_DQ: Node | None, gamma: Node | None, style: 
                 f"without wdq queries are made from the tokens: wuq has {W_UQ.axes[-2].size} rows for "
                 f"d_model={X.axes[-1].size}"
             )
+        note("d_q is d_model here: without wdq queries are made from the tokens")
         return rename(X, "d_model", "d_q")
     latent = step("q_latent", X @ W_DQ, "queries go through a narrow vector, too: fewer weights to learn")
     return latent if gamma is None else normed(latent, "q-norm", {"q_gamma": gamma}, style)

@@ -194,7 +194,7 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
     move, why = -(constant(lr, "lr") * way), "lr times the direction, against the gradient; this is added to the point"
     if isinstance(t, int) and t == 1 and RULES[kind].way is _adam:
         why += "; at the first step the gradient is divided by its own size"
-        why += ", so each coordinate moves by lr where ε is small"
+        why += ", so each coordinate moves by lr where ε is small" + ", and by its decay" * bool(p.weight_decay)
     if p.weight_decay and kind in APART:
         move = move - constant(lr, "lr") * (constant(p.weight_decay, "lambda", "weight_decay") * point)
         why += "; the decay stands apart from the gradient, so it pulls at the same rate in every coordinate"

@@ -180,7 +180,7 @@ def sizes(node: Applied) -> str:
 def _write(node: Applied, style: Style, depth: int, home: str) -> str:
     if node.op in _ALONE:
         text, part = _alone(node, style), _elsewhere(node, style, home) if node.op == "step" else ""
-        return f"{{{text}}}{part}" if part and style == "latex" and text.endswith("}") and "_{" in text else text + part
+        return _with_part(text, part) if part and style == "latex" else text + part
     if depth > DEEPEST:
         return r"\ldots" if style == "latex" else "…"
     row = OPS[node.op]
@@ -243,6 +243,14 @@ def _another_product(node: Applied, i: int) -> bool:
     if inner == "·" and i == 0 and not first.axes:
         return _sign(_seen(factor.sources[1])) == "·"
     return not (sign == "·" and i == 1 and not node.sources[0].axes)
+
+
+def _with_part(text: str, part: str) -> str:
+    """A symbol in LaTeX with its part below it; of a slope what is below the line has it: ∂L/∂scores_{block 1}."""
+    above, slope, below = text.rpartition(r"}{\partial ")
+    if slope:
+        return f"{above}{slope}{_with_part(below.removesuffix('}'), part)}}}"
+    return f"{{{text}}}{part}" if text.endswith("}") and "_{" in text else text + part
 
 
 def _elsewhere(step: Applied, style: Style, home: str) -> str:

@@ -38,7 +38,9 @@ STYLE = """
 .attncalc .long > semantics > mrow > mrow, .attncalc mrow.long > mrow {
   display: inline math; line-height: normal; padding-block: .1em;
 }
-.attncalc math.long mrow.long { display: inline-block; baseline-source: first; padding: 0; line-height: 1.2; }
+.attncalc math.long mrow.long {
+  display: inline-block; baseline-source: first; padding: 0 0 0 .8em; text-indent: -.8em; line-height: 1.2;
+}
 .attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
 .attncalc p.formula > *, .attncalc math * { text-indent: 0; }
 .attncalc p.formula > math { padding-block: .1em; }
@@ -72,6 +74,7 @@ STYLE = """
 .attncalc caption { text-align: left; font-size: .85rem; padding: 0 .65rem .1rem; white-space: nowrap; }
 .attncalc thead, .attncalc tbody, .attncalc tr, .attncalc th, .attncalc td { border: 0; background: none; }
 .attncalc th, .attncalc td { padding: .22rem .65rem; text-align: right; white-space: nowrap; }
+@media (min-width: 40rem) { .attncalc tr:has(> :nth-child(10)) > * { padding-inline: .45rem; } } /* ten numbers fit */
 .attncalc th { font-weight: 400; color: var(--faint); }
 .attncalc th.label { white-space: normal; overflow-wrap: break-word; max-width: 16ch; }
 .attncalc thead tr:last-child > * { border-bottom: 1px solid var(--line); }

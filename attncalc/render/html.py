@@ -74,7 +74,8 @@ FEW = 3  # lines of contents: fewer need none
 LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
 FITTING = 24  # letters of a formula that every page has room for
 LONG = 24  # characters of a name or a cell from which on it may be broken; such a cell has a width of its own
-LETTERED = r"\b([^\W\d_])_([A-Za-z0-9]|(?<=d_)[a-z]+|(?<=[hwl]_)out)\b"  # signs, and axes: d_model, h_out
+LETTERED = r"\b([^\W\d_]|[a-z]+(?=_0))_([A-Za-z0-9]|(?<=d_)[a-z]+|(?<=W_)[A-Z]+|(?<=[hwl]_)out)(?![^\W²³])"
+"""Signs and axes, `s_k²` and `d_model`; and what has a 0 below it: `chosen_0`."""
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
 TOOLS = (
     '<div class="tools" hidden><button type="button" class="predict" aria-pressed="false">Predict first</button> '

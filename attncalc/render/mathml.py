@@ -163,7 +163,9 @@ def _atoms(tokens: Tokens, *ends: str) -> list[Atom]:
         if atom.kind != "operator" and before == "operand" and not looks_up:
             row.append(Atom('<mo lspace="0" rspace=".17em">\u2062</mo>'))  # an invisible ×
         if before == "function":
-            row.append(Atom("<mo>\u2061</mo>"))  # an invisible "of"
+            stands_apart = atom.kind != "operator" and not atom.xml.startswith("<mrow>")  # from what is in brackets not
+            gap = ' lspace="0" rspace=".17em"' * stands_apart
+            row.append(Atom(f"<mo{gap}>\u2061</mo>"))  # an invisible "of"
         if atom.sign == "−" and before != "operand" and row and row[-1].sign not in CLOSING | BARS:
             atom = atom._replace(xml=atom.xml.replace("<mo>", '<mo form="prefix">'))  # of a number, not a difference
         row.append(atom)

@@ -634,6 +634,9 @@ def unshown(trace: Trace, step: Step) -> dict[str, str]:
         for node in hidden:
             if node.path not in shown:
                 text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
+                if renamed := node.sources[0].row.renames:  # the same numbers, along another axis
+                    new = node.sources[0].args[renamed[1]]
+                    text, latex = f"{text} along {new}", rf"{latex} \text{{ along }} {latex_axis(new)}"
                 left += [node] if text not in told else []
                 told[text] = latex
         said, places = formula(speaking), [leaf for leaf in leaves if leaf.op == "index"]

@@ -69,7 +69,9 @@ def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What is to be noted of how a loop ended, and what is to be warned of."""
     notes: tuple[str, ...] = ()
     if ran.turns > len(ran.kept):
-        notes = (f"of {ran.turns:,} {loop.turn}s the first and the last are shown; --all shows every one",)
+        first = sum(turn.number - ran.kept[0].number == at for at, turn in enumerate(ran.kept))
+        few = f"the first {first} and the last {len(ran.kept) - first} are shown"
+        notes = (f"of {ran.turns:,} {loop.turn}s {few}; --all shows every one",)
     if ran.end is None:
         return notes, ()
     said = f"stopped at {loop.turn} {ran.kept[-1].number}: {ran.end.reason}"

@@ -185,7 +185,7 @@ class TestGradient:
         last = t.find("grad_logits")
         assert last.formula == "∂L/∂log_probabilities − probabilities ⊙ Σ ∂L/∂log_probabilities"
         assert last.why.startswith("straight past probabilities, by both slopes in one: raising a score raises")
-        assert last.why.endswith("this is probabilities, less 1 at that entry")
+        assert last.why.endswith("where −c comes in at one entry alone, this is c·(probabilities, less 1 there)")
 
     def test_none_is_of_the_target(self) -> None:
         assert [step.name for step in ac.cross_entropy(LOGITS, SOFT, class_weights=WEIGHTS).grad().outputs] == [

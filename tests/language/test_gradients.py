@@ -142,8 +142,8 @@ ROOT, SQUARE, MEAN, SUM, FACTOR = (
 ALONE = "hands the gradient to the larger of the two alone"
 PAST = "straight past shares, by both slopes in one"
 RAISING = (
-    "raising a score raises the logarithm of its own share, and lowers all of them by that share: where −1 comes in at "
-    "one entry alone, this is shares, less 1 at that entry"
+    "raising a score raises the logarithm of its own share, and lowers all of them by that share: where −c comes in at "
+    "one entry alone, this is c·(shares, less 1 there)"
 )
 SHARES = step("shares", softmax(X), "why")
 CHAINS = {

@@ -16,8 +16,9 @@ Tree = tuple[Any, ...]
 KEYWORDS = frozenset(
     re.split(
         " ",
-        "where else and not or except in turn for copied along split into heads side by shared each summed groups of "
-        "windows added up place largest eigenvalues eigenvectors left right singular vectors values as rows reread",
+        "where else and not or except in turn for copied along split into heads parts side by shared each summed "
+        "groups of windows added up place largest eigenvalues eigenvectors left right singular vectors values as rows "
+        "reread",
     )
 )
 WORDS = {"masked": "−∞", "taken": "−∞", "left out": "−∞", "all masked": "0"}
@@ -163,7 +164,7 @@ class _Reader(Reader):
                 if self.follow("…"):
                     last = int(self.take())
                 tree = ("for places", tree, axis, last + 1 - first)
-            elif self.follow("split", "into", "heads"):
+            elif self.follow("split", "into", "heads") or self.follow("split", "into", "parts"):
                 tree = ("split", tree)
             elif self.follow("side", "by", "side"):
                 tree = ("side by side", tree)

@@ -305,8 +305,10 @@ def test_a_page_of_many_large_values_stays_one_that_opens(make: Any) -> None:
 
 
 def test_signs_in_sentences_stand_below_and_above(make: Any) -> None:
-    page = page_in("html", make.trace(make.step("x", [1.0], "n", why="keep d_k, e^x, and e^−∞ is 0")), View())
-    assert '<p class="why">keep d<sub>k</sub>, e<sup>x</sup>, and e<sup>−∞</sup> is 0</p>' in page
+    page = make.trace(make.step("x", [1.0], "n", why="keep d_k, s_k², W_UK and chosen_0, e^x, and e^−∞ is 0"))
+    below = "keep d<sub>k</sub>, s<sub>k</sub>², W<sub>UK</sub> and chosen<sub>0</sub>"
+    above = "e<sup>x</sup>, and e<sup>−∞</sup> is 0"
+    assert f'<p class="why">{below}, {above}</p>' in page_in("html", page, View())
 
 
 def test_large_values_are_windowed_and_say_so(make: Any) -> None:
@@ -582,8 +584,8 @@ def test_a_caption_writes_axes_as_the_heads_of_its_columns_do() -> None:
 
 def test_what_is_handed_on_by_the_same_name_says_where_it_comes_from() -> None:
     html = page_in("html", ac.residual([[1.0, 2.0]], f=[[0.5, 0.5]], norm="post").grad())
-    slope = r"\frac{\partial L}{\partial \text{output}}"
-    assert rf"{slope}_{{\text{{norm}}}} = {slope}</annotation>" in html
+    slope, at_the_norm = (rf"\frac{{\partial L}}{{\partial \text{{output}}{part}}}" for part in ("", r"_{\text{norm}}"))
+    assert f"{at_the_norm} = {slope}</annotation>" in html
     assert f">{slope}</annotation>" not in html
 
 

@@ -374,5 +374,13 @@ def test_arithmetic_that_no_line_holds_is_left_out(make: Any) -> None:
 def test_a_number_or_a_letter_in_a_name_stands_below_it_and_is_no_factor() -> None:
     """`\\text{gram 1}` is read as a product with 1, and `\\text{W 1 new}` as one of three."""
     found = [step for tried in ONE_OF_EACH for step in solved(tried).steps]
-    names = {step.symbol_latex.removesuffix(rf"_{{\text{{{step.group}}}}}") for step in found}  # in front of its part
+    names = {step.symbol_latex.replace(rf"_{{\text{{{step.group}}}}}", "") for step in found}  # without its part
     assert [name for name in names if re.search(r"\\text\{([A-Za-z]'? [^}]*|[^}]* (\d+|[A-Za-z]))\}", name)] == []
+
+
+def test_an_index_of_a_slope_is_of_what_stands_below_its_line() -> None:
+    """An index of the whole fraction would be smaller than its place, and larger than the name that it is of."""
+    found = [step.latex for tried in ONE_OF_EACH if tried.backward for step in solved(tried).steps]
+    indexed = r"\\frac\{\\partial [^{}]*\}\{\\partial (\\text\{[^}]*\}|[^{}])(_\{\\text\{[^}]*\}\})?\}"
+    assert [text for text in found if re.search(indexed + "_", text)] == []
+    assert any(match[2] for text in found for match in re.finditer(indexed, text)), "none has an index"

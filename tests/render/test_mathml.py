@@ -33,7 +33,7 @@ WITH_ARGUMENTS = {
 }
 BRACKET = '<mo stretchy="false" lspace="0" rspace="0">{}</mo>'
 TIMES = '<mo lspace="0" rspace=".17em">\u2062</mo>'
-OF = "<mo>\u2061</mo>"
+OF, APART = "<mo>\u2061</mo>", '<mo lspace="0" rspace=".17em">\u2061</mo>'
 
 
 def inside(latex: str) -> str:
@@ -80,6 +80,17 @@ def test_every_greek_letter_of_a_formula_is_known() -> None:
         pytest.param(r"\sum_{n} x", "<munder><mo>∑</mo><mrow><mi>n</mi></mrow></munder><mi>x</mi>", id="a sum"),
         pytest.param(
             r"\ln(x)", f"<mi>ln</mi>{OF}{BRACKET.format('(')}<mi>x</mi>{BRACKET.format(')')}", id="a function"
+        ),
+        pytest.param(
+            r"\ln \operatorname{softmax}(x)",
+            f"<mi>ln</mi>{APART}<mi>softmax</mi>{OF}{BRACKET.format('(')}<mi>x</mi>{BRACKET.format(')')}",
+            id="a function of another",
+        ),
+        pytest.param(r"\ln x", f"<mi>ln</mi>{APART}<mi>x</mi>", id="a function of a letter"),
+        pytest.param(
+            r"\ln\left(x\right)",
+            f"<mi>ln</mi>{OF}<mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>",
+            id="of what is in brackets",
         ),
         pytest.param(
             r"\operatorname{softmax}(x)",

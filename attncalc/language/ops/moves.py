@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,12 @@ def _gather_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("+", tuple(Pick(0, {**rest, old: at[new] * times + i}) for i in range(times)))
 
 
-def _words(template: str, latex: str) -> dict[str, Any]:
+def _split_words(node: Node, x: str) -> str:
+    """`q split into heads`; a row of pixels has no heads."""
+    return f"{x} split into {'heads' if {'h', 'g'} & {*node.names} else 'parts'}"
+
+
+def _words(template: str | Callable[..., str], latex: str) -> dict[str, Any]:
     return {"text": template, "latex": latex, "binds": 4, "takes": (3,)}
 
 
@@ -107,7 +113,7 @@ OPS |= {
         flops=0,
         doubled="moved",
         view=True,
-        **_words("{0} split into heads", r"\operatorname{{split}}({0})"),
+        **_words(_split_words, r"\operatorname{{split}}({0})"),
     ),
     "merge": Op(
         lambda node, x: np.moveaxis(x, -3, -2).reshape(*x.shape[:-3], x.shape[-2], -1),

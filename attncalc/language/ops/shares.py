@@ -131,7 +131,7 @@ def _log_softmax_because(node: Node, source: int) -> str:
     shares = node.sources[1:]
     each = "raising a score raises the logarithm of its own share, and lowers all of them by that share"
     this = "".join(map(called, shares)) or "the shares"
-    return f"{straight_past(shares)}{each}: where −1 comes in at one entry alone, this is {this}, less 1 at that entry"
+    return f"{straight_past(shares)}{each}: where −c comes in at one entry alone, this is c·({this}, less 1 there)"
 
 
 def _log_share(node: Node, x: Array, whole: Array) -> Array:
