@@ -380,7 +380,7 @@ def test_rich_prints_a_trace_wherever_it_stands() -> None:
     for width in (40, 80, 200):
         console = Console(width=width, file=io.StringIO(), record=True)
         console.print(trace)
-        assert console.export_text() == str(render(trace, "table", View(width=width)))
+        assert console.export_text() == str(render(trace, "table", View(width=width, in_python=True)))
     console = Console(width=100, file=io.StringIO(), record=True)
     console.print(Columns([Panel(trace, width=48), Panel(trace, width=48)]))
     lines = console.export_text().splitlines()

@@ -27,8 +27,7 @@ from attncalc.homework.reading.answers import (
     Tolerance,
     as_parts,
 )
-from attncalc.language.graph import Node, constant, walk
-from attncalc.language.ops.basics import exp, log
+from attncalc.language.graph import Node, walk
 
 AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""
@@ -487,7 +486,7 @@ def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[tuple[str, Node]
     behind = walk(root, into=lambda node: () if node.op == "step" and node.key in own else node.sources)
     found: dict[str, tuple[float, dict[Node, _Instead]]] = {}
     for node in behind:
-        for name, value, instead in _constants(node):
+        for name, value, instead in node.row.constants(node):
             found.setdefault(name, (value, {}))[1][node] = instead
     for name, (value, places) in found.items():
         near = [round(value, decimals) for decimals in TAKEN]
@@ -498,21 +497,6 @@ def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[tuple[str, Node]
 
 _Instead = Callable[..., Node]
 """What a primitive becomes by a number in place of its constant, and by its sources."""
-
-
-def _constants(node: Node) -> Iterator[tuple[str, float, _Instead]]:
-    """The constant without an end of decimals that a primitive is, or takes: √3, e, π, ln 2."""
-    if node.op == "exp":
-        yield "e", math.e, lambda number, x: exp(x * math.log(number))
-    elif node.op == "log2":
-        yield "ln 2", math.log(2), lambda number, x: log(x) / number
-    elif node.op == "constant" and node.args["symbol"] == "π":
-        yield "π", math.pi, constant
-    elif node.op == "sqrt" and not any(part.op == "input" or part.axes for part in walk(node)):
-        of = float(evaluate([node.sources[0]], {})[node.sources[0]])
-        if of > 0 and of == round(of):
-            yield f"√{of:g}", math.sqrt(of), lambda number, _: constant(number)
-            yield f"1/√{of:g}", 1 / math.sqrt(of), lambda number, _: constant(1 / number)
 
 
 def _with(root: Node, places: Mapping[Node, _Instead], number: float) -> Node:
