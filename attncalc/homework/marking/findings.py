@@ -233,7 +233,8 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
         return f"{TOO_FEW} why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
     right = fits(answer, expected)[answer.answered]
     wrong = int((~right).sum())
-    if 1 < wrong <= right.size // 2:
+    telling = even or answer.used >= LEAST_FIGURES or bool(answer.exact.all())
+    if 1 < wrong <= right.size // (2 if telling else 4):  # with few digits, more of them would tell more of many
         return f"{wrong} entries are wrong, {_the_others(right.size - wrong)} right: work these out once more"
     if even:
         return "no known mistake gives this"
@@ -340,7 +341,8 @@ def with_a_constant_taken(key: Key, question: Question, found: Collection[Findin
             if surely and chances.convince:
                 early = Finding(EARLY, hint=_TAKEN.format(said), close=True)
                 likely.append((off, early if base is None or question.own_are_right else CARRIED))
-            if not surely and chances.tried * chances.share < OFTEN:
+            tried = chances.tried if answer.value.size == 1 else 1
+            if not surely and tried * chances.share < OFTEN:
                 likely.append((off, replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")))
     return min(likely, key=itemgetter(0))[1] if likely else None
 
