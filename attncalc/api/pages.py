@@ -13,15 +13,18 @@ if TYPE_CHECKING:  # each method loads its own writer
     from attncalc.render.terminal import Drawn
 
 
+IN_PYTHON = View(in_python=True)
+
+
 def plain(trace: Trace) -> str:
     """The page without any drawing, as `print` shows it."""
-    return str(render(trace, "plain"))
+    return str(render(trace, "plain", IN_PYTHON))
 
 
 def cell(trace: Trace, places: Sequence[str]) -> str:
     """The arithmetic of entries, a line each."""
-    if not places:
-        raise OptionError("cell takes the places of entries", hint='t.cell("output[0,1]")')
+    if not places or not all(isinstance(place, str) for place in places):
+        raise OptionError("cell takes the places of entries, as text", hint='t.cell("output[0,1]")')
     from attncalc.render.entries import cells  # a door: few calls ask for entries
 
     return "\n".join(line.text for _, line in cells(trace, View(cells=tuple(places))))
@@ -36,7 +39,7 @@ def rich(trace: Trace) -> Drawn:
     """The page as Rich draws it, as wide as what it is drawn in."""
     from attncalc.render.terminal import Drawn  # a door: nobody else needs Rich
 
-    return Drawn(traces.page_or_outline(trace, View()), View())
+    return Drawn(traces.page_or_outline(trace, IN_PYTHON), View())
 
 
 def html(trace: Trace, *, standalone: bool) -> str:
@@ -45,12 +48,12 @@ def html(trace: Trace, *, standalone: bool) -> str:
         return str(render(trace, "html"))
     from attncalc.render.html import fragment  # a door: so do the styles and MathML
 
-    return fragment(traces.page(trace, View()), View())
+    return fragment(traces.page(trace, IN_PYTHON), View())
 
 
 def markdown(trace: Trace) -> str:
     """The same as Markdown."""
-    return str(render(trace, "markdown"))
+    return str(render(trace, "markdown", IN_PYTHON))
 
 
 def equations(trace: Trace) -> str:

@@ -413,7 +413,8 @@ def _must_have_a_place(shown: Shown, arithmetic: Arithmetic, where: Target) -> N
     given = shown._asdict() | arithmetic._asdict()
     picture = [f"-f {where.format}"] if where.format in PICTURES else []
     for name in [*picture, *(flag(name) for name in OF_RESULTS if given[name] not in (None, False))]:
-        raise OptionError(f"--check marks an answer, and {name} is of a result: give only one of them")
+        mend = "--hints rule says what is wrong, and attncalc explain CALCULATION what is right" * (name == "--explain")
+        raise OptionError(f"--check marks an answer, and {name} is of a result: give only one of them", hint=mend)
 
 
 def _must_be_drawable(shown: Shown, where: Target) -> None:

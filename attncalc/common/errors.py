@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Self
 
 OF_LABELS = 'rows have their labels in a file: {"q": [[1, 2]], "labels": ["cat"]}'
+OF_LABELS_IN_PYTHON = 'rows have their labels as the keys of a dictionary: {"cat": [1, 2]}'
 """What nobody finds who gives a list of words beside arrays."""
 
 

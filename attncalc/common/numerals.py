@@ -4,6 +4,8 @@
     factor  = decimal | "pi" | ("sqrt(" | "ln(" | "exp(" ["-"]) decimal ["/" decimal] ")"
     decimal = 12, 0.5, .5, 1e-3 …, in ASCII digits
 
+½ is 1/2, 1½ is 3/2, and the ⁄ of 1⁄2 is a /.
+
 Nothing else is a number: `float` would also take `1_0`, `nan` and the digits of other scripts.
 """
 
@@ -97,9 +99,32 @@ LARGEST_EXPONENT = 709.78  # e to more than that is beyond 64 bits
 NOT_FINITE = ("nan", "inf", "infinity")
 
 
+# fmt: off
+_VULGAR = {
+    "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5), "⅗": (3, 5), "⅘": (4, 5),
+    "⅙": (1, 6), "⅚": (5, 6), "⅐": (1, 7), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8), "⅑": (1, 9),
+    "⅒": (1, 10),
+}
+# fmt: on
+_SIGNS = "".join(_VULGAR)
+_MIXED = re.compile(rf"(?<![\w./{_SIGNS}])(\d{{0,15}})([{_SIGNS}])(?![\w.{_SIGNS}])", re.ASCII)
+
+
+def with_slashes(text: str) -> str:
+    """A number with its fractions as they are typed: `1/2` for ½ and 1⁄2, `3/2` for 1½."""
+    if text.isascii():
+        return text
+
+    def over(found: re.Match[str]) -> str:
+        above, below = _VULGAR[found[2]]
+        return f"{int(found[1] or 0) * below + above}/{below}"
+
+    return _MIXED.sub(over, re.sub(r"(?<=\d)[⁄∕](?=\d)", "/", text, flags=re.ASCII))
+
+
 def parse_number(text: str) -> float:
-    """A finite number as a person writes it: `0.5`, `1e-3`, `1/3`, `sqrt(2)`, `1/sqrt(3)`, `-pi/2`, `ln(2)`."""
-    text = text.strip(" ")
+    """A finite number as a person writes it: `0.5`, `1e-3`, `1/3`, `sqrt(2)`, `1/sqrt(3)`, `-pi/2`, `ln(2)`, `½`."""
+    text = with_slashes(text.strip(" "))
     if _PLAIN.fullmatch(text):
         value = float(text)
     elif _is_product(text):
@@ -111,6 +136,7 @@ def parse_number(text: str) -> float:
 
 def written_number(text: str) -> Rational | float:
     """A number as a person writes it; a fraction of no few decimals, 1/3, stays one for exact arithmetic."""
+    text = with_slashes(text)
     value = parse_number(text)
     if re.fullmatch(r"[+-]?\d{1,15}/\d{1,15}", text.strip(" "), re.ASCII):
         from fractions import Fraction  # a door: fractions take their time to load, and few options are such
@@ -122,7 +148,7 @@ def written_number(text: str) -> Rational | float:
 
 def is_number(text: str) -> bool:
     """Whether a text is meant as a number, finite or not: what tells data from headers and literals from names."""
-    text = text.strip(" ")
+    text = with_slashes(text.strip(" "))
     word = text.casefold()
     return _PLAIN.fullmatch(text) is not None or word.lstrip("+-") in NOT_FINITE or _is_product(text)
 

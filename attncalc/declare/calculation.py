@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
+from attncalc.common.errors import OF_LABELS_IN_PYTHON, InputError, OptionError, either, near, quoted, visible
 from attncalc.common.numerals import Array, written_number
 from attncalc.common.system import docstring
 from attncalc.declare.operands import (
@@ -411,7 +411,8 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
             continue
         if option is None:
             words = [o.name for o in calculation.options] + [o.name for o in calculation.operands]
-            raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=near(name, words))
+            mend = near(name, words) or (OF_LABELS_IN_PYTHON if name in ("labels", "tokens") else "")
+            raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=mend)
         # None, or null in a document, is as if it were not given.
         result[name] = option.default if value is None else read(option, value)
     return result

@@ -20,6 +20,7 @@ from attncalc.common.numerals import (
     is_number,
     parse_number,
     vanishes,
+    with_slashes,
 )
 from attncalc.declare.operands import Kind
 from attncalc.record.trace import Given
@@ -138,6 +139,7 @@ def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Giv
     types = set(map(type, entries))
     if types <= {int, float}:
         return from_numbers(entries, shape, kind, place)
+    entries = [with_slashes(entry) if type(entry) is str else entry for entry in entries]
     values: list[float] = []
     for i, entry in enumerate(entries):
         try:

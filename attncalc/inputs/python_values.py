@@ -22,6 +22,7 @@ from attncalc.inputs.given import (
     flatten,
     from_array,
     index_of,
+    looks_numeric,
     read_expression,
     read_tokens,
     spoken,
@@ -45,7 +46,8 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
             return read_expression(value)
         known = f"an array or {either(operand.words)}" if operand.words else "an array"
         file = "attncalc.attention(**json.load(open(PATH))) is a call with a file's operands"
-        hint = file if value.endswith(".json") else "numpy.load and the like read files"
+        typed = looks_numeric(value) and "numbers stand in lists: [[1, 2], [3, 4]]"
+        hint = typed or (file if value.endswith(".json") else "numpy.load and the like read files")
         raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint=hint)
     if operand.kind == "expression":
         raise InputError(f"{name} is a {type(value).__name__}, and a formula is text", hint='write "x**2 + sin(y)"')

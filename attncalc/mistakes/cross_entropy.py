@@ -63,6 +63,13 @@ OF_SHARES = (
     ),
     wrong("ce-logit", "losses", lambda s: -_of_target(s, _logits(s)), says="−z of the right class", hint=SCORE),
     wrong(
+        "ce-no-log",
+        "losses",
+        lambda s: 1 - _of_target(s, s.probabilities),
+        says="1 − p in place of −ln p",
+        hint="How large is the loss of what was thought impossible?",
+    ),
+    wrong(
         "ce-binary-all",
         "losses",
         _two_sided,

@@ -169,6 +169,7 @@ class MarkedStep:
     axes: tuple[str, ...] = ()  # what they are called, as far as that is known
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
     labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of each axis, () where it has none
+    misshapen: str = field(default="", repr=False)  # which shape the answer has, where it is not that of the step
     written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3
 
     def __repr__(self) -> str:

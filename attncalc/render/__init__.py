@@ -35,6 +35,7 @@ class View(NamedTuple):
     plot: bool = False  # the trace's pictures below the page; in its place where it is quiet
     standalone: bool = False  # LaTeX as a document by itself
     trace: Trace | None = None  # what is shown, for whoever has to ask for an entry of it
+    in_python: bool = False  # whether a program reads the page's advice, which calls methods and has no options
     unicode: bool = True  # whether the page can carry √ and ᵀ; ASCII forms otherwise
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import groupby, islice
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,12 +35,40 @@ def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
 
 def parts(trace: Trace, view: View) -> Iterator[Part]:
     """The same, a part for each step that they are of."""
-    for key, lines in groupby(cells(trace, view), key=lambda found: found[0].key):
+    asked = [*cells(trace, view)]
+    told_there = {step.key for step, _ in asked}
+    for key, lines in groupby(asked, key=lambda found: found[0].key):
         step = trace.find(key)
         shape = Table(step.name, None, step.axes, step.shape)
         worked = tuple(line for _, line in lines)
-        told = (*_left(trace, step, worked), *_rounding(trace, step, worked))
+        masked = _masked(trace, step, worked, view, told_there)
+        told = (*masked, *_left(trace, step, worked), *_rounding(trace, step, worked))
         yield Part("cells", Heading(key), (formula(step), Paragraph(step.why, "why"), Arithmetic(worked), *told, shape))
+
+
+def _masked(trace: Trace, step: Step, lines: Iterable[Line], view: View, told_there: Container[str]) -> Iterator[Note]:
+    """Why entries that lines are made of are −∞, as those of a mask are: `masked[0,3] = −∞ (masked: 3 > 0)`."""
+    told: dict[str, None] = {}
+    for line in lines:
+        origins = solver.origins(trace, step, line.at) if "∞" in line.arithmetic else ()
+        for origin in origins:
+            if origin.operand or origin.of not in trace or origin.of in told_there:
+                continue
+            source = trace.find(origin.of)
+            along = [origin.ranges[axis] for axis in source.axes]
+            found = solver.entries(trace, source, along) == -inf if prod(map(len, along)) <= MOST_LOOKED_AT else ()
+            for place in np.argwhere(found)[:MOST_MASKED].tolist():
+                at = tuple(places[i] for places, i in zip(along, place, strict=True))
+                told[_why(trace, source, at, view, by_label=bool(line.labels))] = None
+    yield from (Note(words, "finding") for words in islice(filter(None, told), MOST_MASKED))
+
+
+def _why(trace: Trace, step: Step, at: tuple[int, ...], view: View, *, by_label: bool) -> str:
+    """An entry that no arithmetic makes with the reason of it, "" where there is none."""
+    shown = table(step, trace, view)
+    words = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
+    line = told_of(Line(step.key, at, "", (), words if by_label else ()), format_number(-inf), step, trace, view)
+    return f"{line.place} = {line.links[-1]}" if line.why else ""
 
 
 def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
@@ -118,6 +147,7 @@ def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
 
 
 MOST_NAMED = 12  # labels that an error names
+MOST_MASKED, MOST_LOOKED_AT = 8, 4096  # entries of which a page says why they are −∞, and among which it looks
 
 
 def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:

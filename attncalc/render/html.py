@@ -393,13 +393,13 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _answered(verdict: Verdict) -> str:
     """What was answered, with a × at what is wrong."""
     body = []
-    for (name, cells), wrong in zip(verdict.answered, verdict.map, strict=True):
+    for (name, cells), signs in zip(verdict.answered, verdict.signs, strict=True):
         drawn = [element("th", text(name), scope="row")] if verdict.stack else []
-        drawn += [element("td", text(cell), "alarm" if off else "") for cell, off in zip(cells, wrong, strict=True)]
+        drawn += [element("td", text(cell), "alarm" * (sign == "×")) for cell, sign in zip(cells, signs, strict=True)]
         body.append(element("tr", "".join(drawn)))
     names = [*([verdict.along] if verdict.stack else []), *verdict.columns]
     head = "".join(element("th", text(name), scope="col") if name else "<td></td>" for name in names)
-    caption = element("caption", "as written, × where it is wrong" if verdict.given else "× where it is wrong")
+    caption = element("caption", text(verdict.caption))
     table = element("table", f"{caption}<thead><tr>{head}</tr></thead>{element('tbody', ''.join(body))}")
     return element("div", table, "scroll")
 

@@ -39,7 +39,8 @@ COMPARED = r"\([^][(),]{1,30} (?:[=≤≥≠]|&[lg]t;) [^][(),]{1,30}\)"
 RANGE = r"(?:\[[^][;\s]{1,30}\])*\[[^][;\s]{1,20}[…-][^][;\s]{1,20}\]"
 NAME = rf"∂L/∂\w+(?:{RANGE})?|\b[a-z]+ \d+/\w+|{RANGE}"  # of a gradient, and `block 1/scores`
 COMPLEX = r"-?[\d.]+ [-+] [\d.]+i\b"
-WHOLE_NUMBER = rf"{NAME}|{PLACE}|{COMPARED}|{COMPLEX}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²^]"
+WHOLE_NUMBER = rf"{NAME}|{PLACE}|{COMPARED}|{COMPLEX}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²\0]"
+POWER = r"\^(\((?:[^()]|\([^()]*\))*\)|[\d.]+(?:e-?\d+)?)"  # `^0.5`, and `^(−∞)` in brackets, of which there may be two
 WHOLE = 1e-5  # so little may a row of shares be off 1
 
 
@@ -88,8 +89,25 @@ def text(words: str) -> str:
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|²."""
-    return kept_whole(text(words))
+    """Arithmetic, in which no line ends within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|².
+
+    A power stands above the line; the signs that say so in text are there for who copies it, or listens.
+    """
+    powers: list[str] = []
+
+    def put_by(power: re.Match[str]) -> str:
+        powers.append(power[1])
+        return "\0"  # which stands in no text of anybody's by now
+
+    whole = kept_whole(re.sub(POWER, put_by, text(words)))
+    above = map(_raised, powers)
+    return re.sub("\0", lambda _: next(above), whole)
+
+
+def _raised(power: str) -> str:
+    inside = power[1:-1] if power.startswith("(") else power
+    before, behind = ("^", "") if inside == power else ("^(", element("span", ")", "caret"))
+    return element("sup", element("span", before, "caret") + kept_whole(inside) + behind)
 
 
 def kept_whole(written: str) -> str:

@@ -257,7 +257,8 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
     ]
     for verdict in verdicts:
         short = map(tex.text, (verdict.name, verdict.verdict, verdict.marks))
-        told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint))))
+        wrong = f"wrong entries: {verdict.wrong}" if verdict.wrong else ""
+        told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint, wrong))))
         lines.append(" & ".join([*short, told]) + r" \\")
     return "\n".join([*lines, r"\end{tabular}"])
 

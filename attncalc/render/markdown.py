@@ -214,7 +214,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
     yield "\n".join(lines)
     for verdict in verdicts:
         if verdict.map:
-            yield f"{code(verdict.name)} as written, × where it is wrong:"
+            yield f"{code(verdict.name)} {plain(verdict.caption)}:"
             yield _answered(verdict)
         yield from (f"{code(verdict.name)}: {plain(words)}" for words in verdict.besides)
 

@@ -88,7 +88,7 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield Paragraph(
         f"A part opens by what stands beside it; {deeper}--all opens all of them, and draws what was given.", "onward"
     )
-    yield from onward(result)
+    yield from onward(result, view)
 
 
 def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -159,6 +159,10 @@ class Table(NamedTuple):
         return "too large to keep (--all keeps it)"
 
 
+LEFT_OUT = "–"
+"""What stands in an entry that nobody has answered."""
+
+
 class Verdict(NamedTuple):
     """A step of a sheet, marked."""
 
@@ -177,6 +181,14 @@ class Verdict(NamedTuple):
     first: int = 0  # by which rows and columns are counted from
     labels: tuple[tuple[str, ...], ...] = ()  # of each axis, () where it has none
     along: str = ""  # what the axes of the stack are called, `h,n`, where that is known and there are several
+    misshapen: str = ""  # which shape the answer has, where another is asked for: no entry of it is right or wrong
+
+    @property
+    def caption(self) -> str:
+        """What the map is."""
+        if self.misshapen:
+            return f"as written: {self.misshapen}"
+        return "as written, × where it is wrong" if self.given else "× where it is wrong"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -189,13 +201,22 @@ class Verdict(NamedTuple):
         return tuple(visible(words[place]) if words else str(place + self.first) for place in places)
 
     @property
+    def signs(self) -> Iterator[tuple[str, ...]]:
+        """The rows of the map: a × at what is wrong, a – at what is left out, else a dot; or none at all."""
+        given = self.given if self.map and self.given else tuple(("",) * len(row) for row in self.map)
+        for row, cells in zip(self.map, given, strict=True):
+            signs = (LEFT_OUT if cell == LEFT_OUT else "×" for cell in cells)
+            right = "" if self.misshapen else "·"
+            yield tuple(sign if wrong else right for wrong, sign in zip(row, signs, strict=True))
+
+    @property
     def answered(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The rows of the map by their indices: what was answered, with a × at what is wrong."""
         given = self.given or tuple(("·",) * len(row) for row in self.map)
-        for number, (row, cells) in enumerate(zip(self.map, given, strict=True)):
+        for number, (row, cells) in enumerate(zip(self.signs, given, strict=True)):
             at = enumerate(_place(number, self.stack))
             name = ",".join(part for axis, index in at for part in self._names(axis, [index]))
-            yield name, tuple(f"{cell} ×" if wrong else cell for cell, wrong in zip(cells, row, strict=True))
+            yield name, tuple(f"{cell} ×" if sign == "×" else cell for cell, sign in zip(cells, row, strict=True))
 
     @property
     def besides(self) -> Iterator[str]:

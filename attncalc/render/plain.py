@@ -147,6 +147,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     told = {
         "mistake": verdict.mistake,
         "hint": verdict.hint,
+        "shape": verdict.misshapen * (verdict.misshapen not in verdict.hint),
         "answered": "; ".join(" ".join(row) for row in verdict.given),
         "wrong entries": verdict.wrong,
         "would tell apart": verdict.apart,

@@ -1,5 +1,7 @@
 """The script of the HTML page, as text: an entry that is pointed at tells how it was made, back to what was given."""
 
+from attncalc.render.html_values import POWER
+
 SCRIPT = """
 const page = document.querySelector("main.attncalc"), panel = page.querySelector(".panel");
 const inside = name => panel.querySelector("." + name);
@@ -55,6 +57,14 @@ const uncovered = cell => {
   const [there, over] = [cell, panel].map(part => part.getBoundingClientRect());
   panel.classList.toggle("high", there.bottom > over.top && there.right > over.left && there.top > over.height);
 };
+const sign = said => Object.assign(document.createElement("span"), { className: "caret", textContent: said });
+const raised = power => {
+  const inside = power.replace(/^\\((.*)\\)$/, "$1"), bare = inside === power;
+  const above = document.createElement("sup");
+  above.append(sign(bare ? "^" : "^("), inside, sign(bare ? "" : ")"));
+  return above;
+};
+const tell = said => how.replaceChildren(...said.split(/POWER/).map((part, i) => i % 2 ? raised(part) : part));
 const show = cell => {
   dark();
   current = cell;
@@ -77,7 +87,7 @@ const show = cell => {
   }
   const formula = cell.closest(".step")?.querySelector(".formula");
   if (formula) rule.append(formula.cloneNode(true));
-  how.textContent = cell.dataset.how;
+  tell(cell.dataset.how);
   const found = sources(cell);
   found.forEach((cells, i) => cells.forEach(other => mark(other, `lit-${Math.min(i, 2)}`)));
   found.forEach(cells => copied(cells));
@@ -170,7 +180,7 @@ const look = () => {
   pinned = true;
   show(cell);
   const near = off <= 0.5 * 10 ** -(said.split(".")[1] ?? "").length;
-  if (said) how.textContent = `You said ${said}; it is ${value}${near ? ", right." : "."} ${how.textContent}`;
+  if (said) tell(`You said ${said}; it is ${value}${near ? ", right." : "."} ${how.textContent}`);
 };
 asked.querySelector(".look").addEventListener("click", look);
 tool("predict")?.addEventListener("click", event => {
@@ -218,4 +228,4 @@ const fit = seen => {
 const fitting = new ResizeObserver(seen => requestAnimationFrame(() => fit(seen)));
 for (const letters of page.querySelectorAll(".letters")) fitting.observe(letters.parentElement);
 for (const hidden of page.querySelectorAll(".hint, .tools")) hidden.hidden = false;
-"""
+""".replace("POWER", POWER)

@@ -458,6 +458,7 @@ class Drawn:
         line.append(verdict.verdict, SOUND if verdict.sound else ALARM).append(f"  {verdict.marks}", FAINT)
         yield Indented(line, 4, first=0)
         told = [(verdict.mistake, ""), (verdict.hint, REASON), (verdict.revealed, FAINT)]
+        told += [(verdict.misshapen, FAINT)] if verdict.misshapen not in verdict.hint else []
         told += [(words, FAINT) for words in verdict._replace(revealed="", apart="").besides]
         yield from (Indented(self.text(words, style), 6, first=4) for words, style in told if words)
         wide = max((len(cell) for row in verdict.given for cell in row), default=0)
@@ -465,14 +466,14 @@ class Drawn:
         names = [self.view.spell(name) for name, _ in verdict.answered] if any(verdict.labels[:-1]) else []
         margin = max(map(cell_len, names), default=-2) + 2
         beside = wide and 4 + margin + columns * (3 + wide) + 2 <= (self.width or 120)
-        for i, row in enumerate(verdict.map):
-            signs = " ".join("×" if wrong else "·" for wrong in row)
+        for i, row in enumerate(verdict.signs):
             line = self.text("", FAINT)
             if names:
                 line.append(f"{right(names[i], margin - 2)}  ", FAINT)
-            line.append(signs, ALARM if any(row) else FAINT)
+            signs = "" if verdict.misshapen else " ".join(row)
+            line.append(signs, ALARM if "×" in row else FAINT)
             if beside:
-                line.append("   " + "  ".join(f"{cell:>{wide}}" for cell in verdict.given[i]), FAINT)
+                line.append("   " * bool(signs) + "  ".join(f"{cell:>{wide}}" for cell in verdict.given[i]), FAINT)
             yield Indented(line, 4)
         if verdict.apart:
             yield Indented(self.text(verdict.apart, FAINT), 6, first=4)

@@ -462,7 +462,7 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
         yield Part("result", Heading("Result"), tuple(_groups(result, told_apart=False)))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
-    yield from onward([part for _, part in (*steps, *result)])
+    yield from onward([part for _, part in (*steps, *result)], view)
 
 
 MOST_WITH_ZEROS = 4  # steps that are named
@@ -470,7 +470,7 @@ HELD = rf"\[[^\[\]]*{COMPARED}[^\[\]]*\]"
 """A condition as a factor of arithmetic, `[0 < 4]`."""
 
 
-def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
+def onward(steps: Sequence[Part], view: View) -> Iterator[Paragraph]:
     """Which entries are 0 but for rounding; what a condition is as a factor; how to see entries that one stands for.
 
     The last of those says how places are written.
@@ -496,7 +496,8 @@ def onward(steps: Sequence[Part]) -> Iterator[Paragraph]:
         heading, line = alone[-1].heading, alone[-1].lines[0]
         place = _beside(line._replace(name=heading.key or line.name), alone[-1].one(Table)).place
         counted = "by indices from 0" if line.labels == tuple(map(str, line.at)) else "by labels or indices from 0"
-        yield Paragraph(f"Any other entry, {counted}: --cell '{place}'; all of them: --cell all", "onward")
+        one, each = ('.cell("{}")', '.cell("all")') if view.in_python else ("--cell '{}'", "--cell all")
+        yield Paragraph(f"Any other entry, {counted}: {one.format(place)}; all of them: {each}", "onward")
 
 
 def _beside(line: Line, shown: Table) -> Line:

@@ -13,6 +13,7 @@ import sys
 import traceback
 from decimal import Decimal
 from fractions import Fraction
+from html import unescape
 from importlib import metadata
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -379,7 +380,7 @@ def test_rich_prints_a_trace_wherever_it_stands() -> None:
     for width in (40, 80, 200):
         console = Console(width=width, file=io.StringIO(), record=True)
         console.print(trace)
-        assert console.export_text() == str(render(trace, "table", View(width=width)))
+        assert console.export_text() == str(render(trace, "table", View(width=width, in_python=True)))
     console = Console(width=100, file=io.StringIO(), record=True)
     console.print(Columns([Panel(trace, width=48), Panel(trace, width=48)]))
     lines = console.export_text().splitlines()
@@ -390,3 +391,20 @@ def test_rich_prints_a_trace_wherever_it_stands() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_of_a_record_has_a_function_behind_it(name: str) -> None:
     assert callable(method(name))
+
+
+def test_advice_in_python_is_of_methods_and_dictionaries() -> None:
+    rows = [[1, 0], [0, 1]]
+    trace = ac.attention(rows, rows, rows)
+    for page in (str(trace), trace.to_markdown(), trace._repr_html_()):
+        assert "--cell" not in page
+        place = unescape(page).replace("\\", "").split('.cell("')[1].split('"')[0]
+        assert trace.cell(place).startswith(f"{place} = ")
+    with pytest.raises(ac.OptionError) as caught:
+        trace.cell("output", 0, 1)
+    assert caught.value.hint == 't.cell("output[0,1]")'
+    for name in ("labels", "tokens"):
+        with pytest.raises(ac.OptionError) as caught:
+            ac.attention(rows, rows, rows, **{name: ["a", "b"]})
+        assert caught.value.hint is not None
+        assert "keys of a dictionary" in caught.value.hint

@@ -69,9 +69,61 @@ def test_what_is_due_stands_beside_what_is_wrong(run: Run) -> None:
     assert json.loads(whole)["steps"][0]["cells"] == [[0, 1]]
 
 
-@pytest.mark.parametrize("answer", ["1.36 ? 0.36; 1.5 0.5 -", '{"output": "1.36 n/a 0.36; 1.5 0.5 ?"}'])
+OPEN = ["?", "-", "…", "...", "_", "null", "None"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(f"1.36 {sign} 0.36; 1.5 0.5 {sign}" for sign in OPEN),
+        *(f"[[1.36, {sign}, 0.36], [1.5, 0.5, {sign}]]" for sign in [*OPEN, '""', '"…"']),
+        "1.36,,0.36;1.5,0.5,",
+        '{"output": "1.36 n/a 0.36; 1.5 0.5 ?"}',
+        '{"output": [[1.36, null, 0.36], [1.5, 0.5, "…"]]}',
+    ],
+)
 def test_what_is_not_done_may_be_left_open_where_an_answer_is_typed(run: Run, answer: str) -> None:
-    assert "2 entries are not answered" in run("run", "problem.json", "--check", answer).stdout
+    told = run("run", "problem.json", "--check", answer).stdout
+    assert "2 entries are not answered" in told
+    assert "×" not in told
+    wrong = run("run", "problem.json", "--check", answer.replace("1.5", "1.6")).stdout
+    assert "· – ·   1.36     –  0.36\n    × · –    1.6   0.5     –\n" in wrong
+
+
+TURNED = "1.36 1.50; 0.64 0.5; 0.36 ?"
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("table", "    {}\n    1.36   1.5\n    0.64   0.5\n    0.36     –\n"),
+        ("plain", "hint: {}\nanswered: 1.36 1.5; 0.64 0.5; 0.36 –\n"),
+        (
+            "markdown",
+            "output as written: {}:\n\n```\n      0      1\n0  1.36    1.5\n1  0.64    0.5\n2  0.36      –\n```\n",
+        ),
+        ("html", "<caption>as written: {}</caption>"),
+    ],
+)
+def test_an_answer_of_another_shape_is_shown_as_it_is(run: Run, form: str, told: str) -> None:
+    page = run("run", "problem.json", "--check", TURNED, "-f", form).stdout
+    assert told.format("the answer is 3 × 2, and 2 × 3 is asked for") in page
+    assert "×" not in page.replace("3 × 2", "").replace("2 × 3", "")
+    assert "as written" not in run("run", "problem.json", "--check", "1", "-f", form).stdout
+
+
+def test_an_answer_that_is_transposed_shows_its_shape(run: Run) -> None:
+    right, turned = "1.36 0.64 0.36; 1.50 0.50 0.50", "1.36 1.50; 0.65 0.50; 0.36 0.50"
+    assert run("run", "problem.json", "--check", right).returncode == 0
+    told = run("run", "problem.json", "--check", turned, "--hints", "rule").stdout
+    assert "slip-transposed-answer" in told
+    assert "the answer is 3 × 2, and 2 × 3 is asked for\n    1.36   1.5\n" in told
+
+
+@pytest.mark.parametrize("word", ["1,,2", "1 … 2", "[1, null, 2]"])
+def test_an_operand_has_no_gaps(run: Run, word: str) -> None:
+    done = run("softmax", word)
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_a_page_that_tells_where_one_points_names_no_option(run: Run) -> None:
@@ -151,7 +203,11 @@ def test_what_is_of_results_is_nothing_to_an_answer(run: Run, name: str) -> None
     option = [flag(name), *([VALUES[name]] if name in VALUES else [])]
     done = run("attention", "problem.json", "--check", RIGHT, *option)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"Error: --check marks an answer, and {flag(name)} is of a result: give only one of them\n"
+    mend = "hint: --hints rule says what is wrong, and attncalc explain CALCULATION what is right\n" * (
+        name == "explain"
+    )
+    told = f"Error: --check marks an answer, and {flag(name)} is of a result: give only one of them\n{mend}"
+    assert done.stderr == told
 
 
 def test_every_other_option_has_its_part_in_marking() -> None:

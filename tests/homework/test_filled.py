@@ -106,3 +106,46 @@ def test_the_step_that_is_asked_for_is_checked_and_nothing_is_dumped(run: Run, s
     assert "weights" in page.stdout
     assert "0.25" in page.stdout
     assert "{" not in page.stdout
+
+
+EVEN = [
+    ("softmax", ["0.333"] * 3, {}),
+    ("softmax", ["1/3"] * 3, {}),
+    ("attention", [["0.333", "0.333", "0.333"]] * 3, {}),
+    ("attention", [["1", "0", "0"], ["0.500", "0.500", "0"], ["0.333", "0.333", "0.333"]], {"causal": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "options"), EVEN)
+def test_who_shares_out_evenly_is_asked_what_should_be_larger(name: str, answer: Any, options: dict[str, Any]) -> None:
+    rows = [[1, 2], [0, 1], [1, 1]], [[1, 0], [3, 1], [0, 2]], [[1, 5], [2, 0], [0, 1]]
+    operands = ([1, 2, 3],) if name == "softmax" else rows
+    marked = getattr(ac, name)(*operands, **options).check({"weights" if options or len(operands) > 1 else "": answer})
+    [step] = marked.steps
+    assert (step.verdict, step.score) == (UNEXPLAINED, 0)
+    assert step.hint is not None
+    assert step.hint.startswith("every row is shared out evenly")
+
+
+def test_who_gives_all_to_the_largest_is_asked_what_is_left() -> None:
+    rows = [[1, 2], [0, 1], [1, 1]], [[1, 0], [3, 1], [0, 2]], [[1, 5], [2, 0], [0, 1]]
+    trace = ac.attention(*rows)
+    largest = np.eye(3, dtype=int)[np.argmax(trace["weights"], axis=-1)].tolist()
+    [step] = trace.check({"weights": largest}).steps
+    assert (step.verdict, step.score) == (UNEXPLAINED, 0)
+    assert step.hint == "every row gives all to its largest entry: is anything left for the others?"
+    [other] = trace.check({"weights": [[1, 0, 0]] * 3}).steps
+    assert other.hint != step.hint
+
+
+def test_what_is_shared_out_evenly_may_be_right() -> None:
+    assert ac.softmax([2, 2, 2]).check(["0.333"] * 3).verdict == "right"
+
+
+def test_where_few_entries_are_wrong_it_is_told_how_many() -> None:
+    trace = ac.attention([[1, 2], [0, 1], [1, 1]], [[1, 0], [3, 1], [0, 2]], [[1, 5], [2, 0], [0, 1]])
+    scores = [[1, 5, 4], [0, 1.25, 2], [1, 4, 2.75]]
+    marked = trace.check({"scores": scores, "scaled": (np.array(scores) / 2**0.5).round(4)})
+    assert marked["scores"].hint == "2 entries are wrong, all 7 others are right: work these out once more"
+    assert marked["scores"].finding.wrong.cells == ((1, 1), (2, 2))
+    assert marked["scaled"].verdict == "follows"

@@ -274,7 +274,7 @@ CATALOGUE = """
     sm-argmax sm-max-numerator-only sm-exp-zero-is-0
 
     ce-softmax-twice ce-no-minus ce-sum ce-mean-all ce-log2 ce-log10 ce-swapped ce-logit ce-binary-all ce-log-of-mean
-    ce-axis0 ce-mean-classes ce-from-1 ce-all-classes
+    ce-axis0 ce-mean-classes ce-from-1 ce-all-classes ce-no-log
     ppl-2pow-nats ppl-exp-bits ppl-exp-sum ppl-mean-of-exp ppl-no-exp ppl-inverse ppl-T-minus-1
 
     jac-diag-only jac-missing jac-p-only jac-plus jac-columns ce-grad-sign ce-grad-again ce-grad-no-target

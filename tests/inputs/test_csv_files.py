@@ -173,6 +173,20 @@ def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]) -> None:
     assert read("0,360;1\n", "q.csv").written.tolist() == [["0.360", "1"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("½,1\n1,2\n", [["1/2", "1"], ["1", "2"]]),
+        ("½;1\n1⁄4;1½\n", [["1/2", "1"], ["1/4", "3/2"]]),
+        ("½ ¼\n", ["1/2", "1/4"]),
+        ("a,½\nb,1\n", ["1/2", "1"]),
+        ("½,¼\n1,2\n", [["1/2", "1/4"], ["1", "2"]]),
+    ],
+)
+def test_signs_of_fractions_are_numbers_and_no_labels(read: Callable[..., Any], text: str, written: Any) -> None:
+    assert read(text, "q.csv").written.ravel().tolist() == np.ravel(written).tolist()
+
+
 OVERRULE = "a first row or column of labels holds no number; --header and --labels overrule"
 FRACTION = "write a fraction with an ASCII slash: 1/2, 3/2 for 1½"
 GAPS = "arrays have no gaps: every entry must be a number"
@@ -208,8 +222,7 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
     (",1,2\ncat,3,4", {}, "1:1: there is no row label", "--header takes the first row as column labels"),
     (",1,2\n3,4,5", {}, "1:1: there is no number", "if the first row and column are labels: --header --labels"),
     ("0,5 1\n1 -0,3\n0 1\n", {}, "3: has 1 cell where line 1 has 2", "--decimal , reads the commas as decimal marks"),
-    ("2,½", {}, '1:2: "½" is not a number', FRACTION),
-    ("1⁄2,2", {}, '1:1: "1⁄2" is not a number', FRACTION),
+    ("2,1/½", {}, '1:2: "1/½" is not a number', FRACTION),
     ("a,,c\n1,2,3", {}, "1:2: there is no label in the header row", "--no-header takes it as numbers"),
     (",a,b\n0,1,2", {}, "1:1: there is no label in the header row", "--labels takes the first column as row labels"),
     (

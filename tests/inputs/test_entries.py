@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from contextlib import suppress
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from attncalc.common.errors import InputError
-from attncalc.common.numerals import is_misspelt, is_number, parse_number
+from attncalc.common.numerals import is_misspelt, is_number, parse_number, with_slashes, written_number
 from attncalc.declare.operands import Kind
 from attncalc.inputs.given import parse_entry
 
@@ -28,6 +30,15 @@ GOOD = {
     "1E-3": 0.001,
     "-1.5e+2": -150.0,
     "1/3": 1 / 3,
+    "½": 0.5,
+    "-¼": -0.25,
+    "1½": 1.5,
+    "-10⅔": -32 / 3,
+    "⅞": 0.875,
+    "1⁄2": 0.5,
+    "3∕4": 0.75,
+    "sqrt(½)": math.sqrt(0.5),
+    "½*sqrt(3)": math.sqrt(3) / 2,
     "-1/3": -1 / 3,
     "pi": math.pi,
     "-pi/2": -math.pi / 2,
@@ -75,9 +86,12 @@ BAD = [
     ("٣", '"٣" is not a number', "digits are written 0 to 9"),
     ("−1", '"−1" is not a number', "the minus sign is another character: write an ASCII -"),
     ("√2", '"√2" is not a number', "write sqrt(2), pi, -inf"),
-    ("½", '"½" is not a number', FRACTION),
-    ("1½", '"1½" is not a number', FRACTION),
-    ("1⁄2", '"1⁄2" is not a number', FRACTION),
+    ("3/½", '"3/½" is not a number', FRACTION),
+    ("1.5½", '"1.5½" is not a number', FRACTION),
+    ("½e3", '"½e3" is not a number', FRACTION),
+    ("1e½", '"1e½" is not a number', FRACTION),
+    ("½½", '"½½" is not a number', FRACTION),
+    ("⁄2", '"⁄2" is not a number', FRACTION),
     ("O", '"O" is not a number', "the letters O and l are not the digits 0 and 1"),
     ("1O.5", '"1O.5" is not a number', "the letters O and l are not the digits 0 and 1"),
     ("lol", '"lol" is not a number', ""),
@@ -155,6 +169,17 @@ def test_a_whole_number_is_wanted() -> None:
         parse_entry("1.5", "integers")
 
 
+@pytest.mark.parametrize("sign", "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞")
+def test_every_sign_of_a_fraction_is_that_fraction(sign: str) -> None:
+    """As Unicode takes it apart."""
+    above, below = unicodedata.normalize("NFKD", sign).split("⁄")
+    assert with_slashes(sign) == f"{above}/{below}"
+    assert with_slashes(f"-2{sign}") == f"-{2 * int(below) + int(above)}/{below}"
+    assert is_number(sign)
+    assert not is_misspelt(sign)
+    assert Fraction(str(written_number(sign))) == Fraction(int(above), int(below))
+
+
 @pytest.mark.parametrize(
     "text", ["1_000", "50%", "$1", "１", "−1", "1,5", "1 000", "1'000", "0x1F", "1D3", "1+2j", "=A1", "#1"]
 )
@@ -164,7 +189,7 @@ def test_numbers_that_are_misspelt_are_no_labels(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["cat", "d1", "2nd", "2024-01-31", "10-20", "12:30", "the 3 cats", "", "猫", "½", "1", "-", "[CLS]"]
+    "text", ["cat", "d1", "2nd", "2024-01-31", "10-20", "12:30", "the 3 cats", "", "猫", "½ cup", "1", "-", "[CLS]"]
 )
 def test_labels_are_no_misspelt_numbers(text: str) -> None:
     assert not is_misspelt(text)

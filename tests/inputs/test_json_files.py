@@ -55,7 +55,7 @@ def test_a_number_that_vanishes_is_told(read: Callable[..., Any]) -> None:
     [
         ('"1 2; 3"', "q.json: row 2 has 1 entry where the first has 2"),
         ('{"q": "1 2; 3"}', "q.json: q: row 2 has 1 entry where the first has 2"),
-        ('{"q": "1 2; 3 ½"}', 'q.json: q: "1 2; 3 ½" is not a number'),
+        ('{"q": "1 2; 3 ３"}', 'q.json: q: "1 2; 3 ３" is not a number'),
     ],
 )
 def test_faults_of_what_is_typed_in_quotes(fault: Fault, text: str, message: str) -> None:
@@ -63,7 +63,8 @@ def test_faults_of_what_is_typed_in_quotes(fault: Fault, text: str, message: str
 
 
 def test_numbers_that_are_typed_in_quotes_keep_their_digits(read: Callable[..., Any]) -> None:
-    assert read('{"q": "0.360 1/3"}').written.tolist() == ["0.360", "1/3"]
+    assert read('{"q": "0.360 1/3 ½"}').written.tolist() == ["0.360", "1/3", "1/2"]
+    assert read('{"q": ["½", 1]}').written.tolist() == ["1/2", "1"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

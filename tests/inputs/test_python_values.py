@@ -248,7 +248,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("complex numbers", np.array([1j]), "q holds complex numbers, not real numbers", ""),
     ("a complex number", [1j], "q[0]: a value of type complex is not a number", ""),
     ("dates", np.array(["2020-01-01"], dtype="M8[D]"), "q holds datetime64[D] entries, not real numbers", ""),
-    ("text", "1,2,3", 'q is the text "1,2,3", not an array', "numpy.load and the like read files"),
+    ("text", "q.npy", 'q is the text "q.npy", not an array', "numpy.load and the like read files"),
+    ("typed numbers", "1,2,3", 'q is the text "1,2,3", not an array', "numbers stand in lists: [[1, 2], [3, 4]]"),
     (
         "a file",
         "q.json",

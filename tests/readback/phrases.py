@@ -769,6 +769,7 @@ PHRASES: dict[str, Any] = {
     "divided by C in place of N": "loss = right·N / C",
     "the classes counted from 1": "losses = −log_probabilities[target − 1]",
     "−Σ ln p over all classes": "losses = −Σ ln(probabilities)",
+    "1 − p in place of −ln p": ["losses = 1 − probabilities[target]", "losses = 1 − Σ(target ⊙ probabilities)"],
     "p in place of p − y": "grad_logits = right − grad_log_probabilities",
     "−y/p": "grad_logits = grad_log_probabilities / probabilities",
     "the gradient of the probabilities": "grad_logits = grad_log_probabilities / probabilities",

@@ -184,6 +184,30 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
 
 
 @pytest.mark.thorough
+def test_powers_stand_above_the_line_and_are_copied_with_their_signs(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            point(cell("weights[0,1]"), "pointerover");
+            const how = document.querySelector(".how");
+            const copied = node => { getSelection().selectAllChildren(node); return getSelection().toString(); };
+            found.panel = [copied(how), [...how.querySelectorAll("sup")].map(power => power.innerHTML)];
+            found.line = copied(document.querySelector(".worked:has(sup)"));
+            const [power, sign] = [how.querySelector("sup"), how.querySelector(".caret")];
+            found.seen = [power, sign].map(each => each.getBoundingClientRect().width > 0);
+            found.raised = power.getBoundingClientRect().bottom < how.getBoundingClientRect().bottom;
+            """,
+        )
+    ).found
+    assert found["panel"][0].startswith("weights[0,1] = e^(−∞) / (e^0.5774 + e^(−∞)) = 0")
+    hidden = '<span class="caret">^(</span>−∞<span class="caret">)</span>'
+    assert found["panel"][1][:2] == [hidden, '<span class="caret">^</span>0.5774<span class="caret"></span>']
+    assert found["line"].strip() == "weights[0,0] = e^0.5774 / (e^0.5774 + e^(−∞)) = 1"
+    assert (found["seen"], found["raised"]) == ([True, False], True)
+
+
+@pytest.mark.thorough
 def test_the_panel_does_not_cover_what_is_pointed_at(look: Look) -> None:
     """At the foot of the page it stands at the head of the window."""
     found = look(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from test_samples import PROBLEMS, posed
 
@@ -108,3 +110,17 @@ def test_an_entry_of_the_result_is_told_as_fully_as_on_its_page(name: str) -> No
                     len(line.links),
                     line.links[-1].split(" (")[0],
                 ]
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "html", "markdown", "latex"])
+@pytest.mark.parametrize("options", [{"causal": True}, {"window": 1}, {"causal": True, "exact": True}], ids=str)
+def test_why_a_score_behind_a_weight_is_masked_stands_on_the_same_page(form: str, options: dict[str, Any]) -> None:
+    rows = [[1, 0], [0, 1], [1, 1]]
+    trace = ac.attention(rows, rows, rows, **options)
+    reason = str(render(trace, form, View(cells=("masked[0,2]",)))).splitlines()
+    told = str(render(trace, form, View(cells=("weights[0,2]",))))
+    assert told.count("masked: ") == len(np.flatnonzero(np.isneginf(trace["masked"][0].astype(float))))
+    if form in ("table", "plain"):
+        assert next(line for line in reason if "masked: " in line) in told.splitlines()
+    beside = str(render(trace, form, View(cells=("weights[0,2]", "masked[0,2]"))))
+    assert len(re.findall(r"masked}?: ", beside)) == 1

@@ -436,6 +436,26 @@ def test_no_line_ends_within_a_name_or_a_complex_number(words: str) -> None:
     assert whole_numbers(f"a = {words} ⊙ b") == f'a = <span class="whole">{words}</span> ⊙ b'
 
 
+POWERS = [
+    "weights[0,1] = e^0.28868 / (e^0.28868 + e^(−∞)) = 0",
+    "e^((1 − 2)/3) + 2^1e-05 + |-3|^3 + 2^(b < 3)",
+    "[2^3 < 10]×(1 − 0.5)^2, from x at n=<1>",
+]
+
+
+@pytest.mark.parametrize("words", POWERS)
+def test_a_power_stands_above_the_line_and_keeps_its_signs(words: str) -> None:
+    raised = whole_numbers(words)
+    assert raised.count("<sup>") == words.count("^")
+    assert unescape(re.sub(r"<[^>]*>", "", raised)) == words  # what is copied
+    assert "^" not in re.sub(r'<span class="caret">[^<]*</span>', "", raised)  # what is seen
+    depth = 0
+    for tag in re.findall(r"</?\w+", raised):  # each is closed in the one that it is opened in
+        depth += -1 if tag.startswith("</") else 1
+        assert depth >= 0
+    assert depth == 0
+
+
 @pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_result_whose_step_stands_above_is_not_told_twice(name: str) -> None:

@@ -7,7 +7,7 @@ only where masked scores are, −∞, for which a large negative number will do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
+from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate, plan
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import (
@@ -471,6 +472,39 @@ class Spelled:
                 if not self.inside[place]:
                     yield steps & ~one, name
                 yield one, ""
+
+
+TAKEN = (4, 3, 2, 1)
+"""To so many decimals a constant may have been taken."""
+
+
+def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[tuple[str, Node]]:
+    """A step that is spelled out, as it becomes where one constant is taken to few decimals: `√3 taken as 1.7`.
+
+    What is behind own steps is as it was.
+    """
+    behind = walk(root, into=lambda node: () if node.op == "step" and node.key in own else node.sources)
+    found: dict[str, tuple[float, dict[Node, _Instead]]] = {}
+    for node in behind:
+        for name, value, instead in node.row.constants(node):
+            found.setdefault(name, (value, {}))[1][node] = instead
+    for name, (value, places) in found.items():
+        near = [round(value, decimals) for decimals in TAKEN]
+        cut = [math.floor(value * 10**decimals) / 10**decimals for decimals in TAKEN]
+        for number in sorted({*near, *cut} - {0, value}, key=lambda number: abs(number - value)):
+            yield f"{name} taken as {number:g}", _with(root, places, number)
+
+
+_Instead = Callable[..., Node]
+"""What a primitive becomes by a number in place of its constant, and by its sources."""
+
+
+def _with(root: Node, places: Mapping[Node, _Instead], number: float) -> Node:
+    new: dict[Node, Node] = {}
+    for node in walk(root):
+        sources = [new[source] for source in node.sources]
+        new[node] = places[node](number, *sources) if node in places else node.over(sources)
+    return new[root]
 
 
 def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:

@@ -314,7 +314,7 @@ def _matching_rounded(
     against = without_mistake(key, question, own)
     found = []
     for candidate, value in zip(candidates, values, strict=True):
-        if value.shape == answer.shape and _is_about(answer, value):
+        if value.shape == answer.shape and is_about(answer, value):
             rounded = key.rounded(candidate.solution.steps[question.step], question.kept, own).values
             slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
             near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
@@ -332,7 +332,7 @@ def _matching_in_full(key: Key, question: Question, candidates: Sequence[Candida
     half = {step: np.full(value.shape, 0.5 * 10.0**-answer.used) for step, value in own.items()}
     found = []
     for candidate, value in zip(candidates, values, strict=True):
-        if value.shape == answer.shape and _is_about(answer, value):
+        if value.shape == answer.shape and is_about(answer, value):
             moved = key.most_moved(candidate.solution.steps[question.step], own, half)
             if moved is not None and (within(answer, value, moved) | fits(answer, value)).all():
                 slack = 2 * moved
@@ -624,7 +624,7 @@ def _distinct(values: Sequence[Array]) -> list[Array]:
     return [*{(value.shape, value.round(9).tobytes()): value for value in values}.values()]
 
 
-def _is_about(answer: Answer, value: Array) -> bool:
+def is_about(answer: Answer, value: Array) -> bool:
     """Whether rounding could bring a value to what was written; to look closer is work."""
     with np.errstate(invalid="ignore"):
         off = np.abs(answer.value - value)

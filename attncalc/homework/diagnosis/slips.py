@@ -22,6 +22,7 @@ from attncalc.homework.diagnosis.comparing import (
     fits,
     fitting,
     may_fit,
+    nearly,
     odds,
     stands_out,
 )
@@ -163,7 +164,7 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
 def is_transposed(answer: Answer, expected: Array) -> bool:
     """Whether an answer has the rows of what is expected as its columns, those of each head as well."""
     turned = answer.laid(np.matrix_transpose) if answer.value.ndim > 1 else answer
-    return turned.shape == expected.shape and bool(turned.answered.all() and fits(turned, expected).all())
+    return turned.shape == expected.shape and bool(turned.answered.all() and nearly(turned, expected).all())
 
 
 def part_given(answer: Answer, expected: Array) -> Slip | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from attncalc.homework.diagnosis.comparing import (
     says_nothing,
     within_a_unit,
 )
-from attncalc.homework.diagnosis.explaining import Explanation, ids, within
+from attncalc.homework.diagnosis.explaining import Explanation, ids, is_about, within, without_mistake
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, is_meant
 from attncalc.homework.reading.answers import (
@@ -39,6 +40,7 @@ from attncalc.homework.reading.answers import (
     LEAST_DECIMALS,
     LEAST_FIGURES,
     NOISE,
+    ROUND_OFF,
     Answer,
     as_parts,
     from_parts,
@@ -73,8 +75,17 @@ FROM_ROUNDED = Finding(
 )
 PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round", close=True)
 UNDONE = Finding(UNEXPLAINED, hint="what is wrong is 0 throughout, the rest is right: leave blank what is not done")
+EVEN = Finding(
+    UNEXPLAINED,
+    hint="every row is shared out evenly: which of its entries should be larger than others, and by what?",
+    void=True,
+)
+ALL_TO_ONE = Finding(
+    UNEXPLAINED, hint="every row gives all to its largest entry: is anything left for the others?", void=True
+)
 BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
+_TAKEN = "right method, {}: keep more digits on the way"
 _KEPT_FEWER = "may be rounding to {kept} on the way{where}: keep more digits, or say so on the sheet (rounding)"
 GROWN = Finding(
     UNEXPLAINED,
@@ -220,11 +231,20 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
         return f"{BY_CHANCE}, with numbers so few and small"
     if possible and not answer.exact.all():
         return f"{TOO_FEW} why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
+    right = fits(answer, expected)[answer.answered]
+    wrong = int((~right).sum())
+    telling = even or answer.used >= LEAST_FIGURES or bool(answer.exact.all())
+    if 1 < wrong <= right.size // (2 if telling else 4):  # with few digits, more of them would tell more of many
+        return f"{wrong} entries are wrong, {_the_others(right.size - wrong)} right: work these out once more"
     if even:
         return "no known mistake gives this"
     if answer.used < LEAST_FIGURES and not answer.exact.all():
         return f"no known mistake: {LEAST_FIGURES} decimals or more would tell more"
     return "no known mistake gives this"
+
+
+def _the_others(count: int) -> str:
+    return f"all {count} others are" if count > 2 else "both others are"
 
 
 # An answer counts as right as written, one unit off in the last digit, or rounded on the way, by any right rule.
@@ -297,6 +317,46 @@ def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | 
     return None
 
 
+def with_a_constant_taken(key: Key, question: Question, found: Collection[Finding], *, surely: bool) -> Finding | None:
+    """Whether the right method gives an answer where one constant is taken to few decimals, as √3 or e are by hand.
+
+    It may have been rounded on the way besides. Behind own values that are wrong it is carried on. One that
+    was `found` to be taken so may be behind them. Where it is not `surely` no chance, it may be so.
+    """
+    answer, node = question.answer, key.nodes[question.step]
+    if not question.by_hand or answer.exact.any() or not answer.informative or is_far(key, question):
+        return None
+    told = {one.hint for one in found if one.verdict == EARLY}
+    taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if _TAKEN.format(one[0]) in told)]
+    likely: list[tuple[float, Finding]] = []
+    for base in question.bases:
+        values = key.values([root for _, root in taken], base)
+        against = without_mistake(key, question, base)
+        for (said, root), value in zip(taken, values, strict=True):
+            slack = _slack_beside(key, question, root, base, value)
+            if slack is None:
+                continue
+            chances = odds(answer, value, against, values, slack=slack)
+            off = largest_error(answer, value)
+            if surely and chances.convince:
+                early = Finding(EARLY, hint=_TAKEN.format(said), close=True)
+                likely.append((off, early if base is None or question.own_are_right else CARRIED))
+            tried = chances.tried if answer.value.size == 1 else 1
+            if not surely and tried * chances.share < OFTEN:
+                likely.append((off, replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")))
+    return min(likely, key=itemgetter(0))[1] if likely else None
+
+
+def _slack_beside(key: Key, question: Question, root: Node, base: Own | None, value: Array) -> Array | float | None:
+    """How far an answer may lie from a value that it is, but for its last digit or rounding; None where it is not."""
+    answer = question.answer
+    if not is_about(answer, value):
+        return None
+    if fits(answer, value).all():
+        return 0.0
+    return answer.unit if nearly(answer, value).all() or rounded_at(key, question, root, base) is not None else None
+
+
 def is_undone(answer: Answer, expected: Array) -> bool:
     """Whether rows are right, and 0 throughout where others belong."""
     right = fits(answer, expected)
@@ -304,6 +364,21 @@ def is_undone(answer: Answer, expected: Array) -> bool:
         return False
     done = right.all(axis=-1)
     return bool((expected[done] != 0).any() and not answer.value[~done].any() and expected[~done].any(axis=-1).all())
+
+
+def shared_out(answer: Answer, expected: Array) -> Finding | None:
+    """Whether every row shares 1 out evenly among its places, or gives all to the largest, where it should not."""
+    if not expected.ndim or not answer.answered.all() or not np.isfinite(expected).all() or (expected < 0).any():
+        return None
+    counts = (expected > 0).sum(axis=-1, keepdims=True)
+    if (np.abs(expected.sum(axis=-1) - 1) > ROUND_OFF).any() or counts.max() < 2 or fits(answer, expected).all():
+        return None
+    even = np.where(expected > 0, 1 / np.maximum(counts, 1), 0.0)
+    largest_alone = expected == expected.max(axis=-1, keepdims=True)
+    if fits(answer, even).all():
+        return EVEN
+    all_to_one = (answer.value == 0) | (largest_alone & (answer.value == 1))
+    return ALL_TO_ONE if all_to_one.all() and (answer.value.sum(axis=-1) == 1).all() else None
 
 
 def digits_kept(answer: Answer, declared: int | None) -> Digits:

@@ -53,10 +53,12 @@ from attncalc.homework.marking.findings import (
     is_undone,
     located,
     mistaken,
+    shared_out,
     slipped,
     sound,
     stopped,
     unexplained,
+    with_a_constant_taken,
     within_rounding,
 )
 from attncalc.homework.reading.answers import (
@@ -333,10 +335,12 @@ class _Sheet:
             or self._carried(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
+            or self._with_a_constant_taken(question)
             or self._at_fewer_digits(question)
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
+            or with_a_constant_taken(self.key, question, self.found.values(), surely=False)
             or at_fewer_digits(self.key, question, surely=False)
             or within_rounding(self.key, question)
             or self._unexplained(question)
@@ -346,6 +350,8 @@ class _Sheet:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
         if is_undone(question.answer, question.expected):
             return UNDONE
+        if shared := shared_out(question.answer, question.expected):
+            return shared
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
             return GROWN
@@ -375,6 +381,11 @@ class _Sheet:
         found = at_fewer_digits(self.key, question, surely=True)
         return found and (self._mistaken(question, as_written=True) or found)
 
+    def _with_a_constant_taken(self, question: Question) -> Finding | None:
+        """Whether a constant that was taken to few decimals is behind a step, and no mistake as it is written."""
+        found = with_a_constant_taken(self.key, question, self.found.values(), surely=True)
+        return found and (self._mistaken(question, as_written=True) or found)
+
     def _filled(self, question: Question) -> Finding | None:
         """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
         answer = question.answer
@@ -383,6 +394,7 @@ class _Sheet:
         if not _is_filled(answer, question.expected):
             return None
         found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
+        found = found or shared_out(answer, question.expected)
         return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
@@ -427,8 +439,7 @@ class _Sheet:
         found = self._mistaken(question) if whole else None
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
-        given, due = _extent(answer.shape), _extent(expected.shape)
-        hint = f"the answer is {given}, and {due} is asked for"
+        hint = _of_another_shape(answer, expected.shape)
         hint += self._of_other_tokens(question)
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
@@ -548,6 +559,10 @@ class _Sheet:
 def _is_filled(answer: Answer, expected: Array) -> bool:
     """Whether one number stands throughout; where it is no number, and said to be none, that tells more."""
     return is_filled(answer.value, expected) and not np.isnan(answer.value[answer.answered]).any()
+
+
+def _of_another_shape(answer: Answer, shape: tuple[int, ...]) -> str:
+    return f"the answer is {_extent(answer.shape)}, and {_extent(shape)} is asked for"
 
 
 def _extent(shape: tuple[int, ...]) -> str:
@@ -706,6 +721,7 @@ class Marker:
                 known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
                 for axis in self.key.nodes[key].axes
             ),
+            misshapen=_of_another_shape(answer, value.shape) if laid is None and answer.answered.any() else "",
             written=tuple(answer.text.flat) if answer.value.size <= BY_HAND and answer.exact.any() else (),
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, both, quoted, visible
-from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number
+from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number, with_slashes
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import Place, brackets, flatten, index_of, nested, spoken
@@ -54,15 +54,18 @@ def split(text: str) -> tuple[str, str] | None:
     return (real, imaginary) if told else None
 
 
+_GAP = re.compile(r'(?:[,;]|^)\s*,(?!\s*$)|,\s*;|""')
+_NO_OPERAND = re.compile(rf"[a-z%∞?–—…_]|\.\.\.|(?<![^\s,;])-(?![^\s,;])|{_GAP.pattern}", re.IGNORECASE)
+"""What stands in no operand, or may not: letters of `2i`, per cent, and entries that are left out."""
+
+
 def literal(word: str, name: str) -> list[Any] | str | None:
     """The entries of what is typed as an answer and no operand may be: `1+2i, 1-2i`, `1+i 2; 0 3i`, `36%, ?`, `∞, 0`.
 
     They may stand in brackets, as JSON has them. None where no entry is what operands have not; a lone letter may be
     the name of a file.
     """
-    if not re.search(r"[ijIJ%∞?–—]|(?<![^\s,;])-(?![^\s,;])|n/a", word) or (
-        word.strip().isalpha() and not _is_infinite(word.strip())
-    ):
+    if not _NO_OPERAND.search(word) or (word.strip().isalpha() and not _is_infinite(word.strip())):
         return None
     word = joined(word)
     entries = re.findall(r'[^\[\],;\s"]+', word)
@@ -71,8 +74,9 @@ def literal(word: str, name: str) -> list[Any] | str | None:
         for entry in entries
     ]
     blank = [entry.casefold() in BLANK for entry in entries]
+    gaps = _GAP.search(word) is not None
     number = [there or is_number(entry) for there, entry in zip(found, entries, strict=True)]
-    if not any(found + blank) or not any(number) or not all(map(max, number, blank)):
+    if not (gaps or any(found + blank)) or not any(number) or not all(map(max, number, blank)):
         return None
     if word.lstrip().startswith("["):
         return nested(word, name)
@@ -123,7 +127,7 @@ _POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\
 _ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√\d])", re.ASCII)
 _RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
-BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
+BLANK = ("", "-", "–", "—", "?", "…", "...", "_", "__", "___", "n/a", "#n/a", "na", "null", "none")
 """What people write where they have no answer."""
 
 
@@ -423,7 +427,7 @@ def respelled(text: str) -> str:
 
     That a number was rounded may be told, `≈0.09`.
     """
-    text = _ABOUT.sub("", text)
+    text = with_slashes(_ABOUT.sub("", text))
     if "√" in text:
         text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
     if "10" in text:

@@ -12,6 +12,7 @@ import numpy as np
 
 from attncalc.calculations import WHOLE
 from attncalc.common.errors import amount, place_text, visible
+from attncalc.common.numerals import Array
 from attncalc.common.system import loaded
 from attncalc.record.numbers import format_number, in_marks, shortest
 from attncalc.record.trace import Trace
@@ -26,7 +27,7 @@ from attncalc.record.verdicts import (
     Wrong,
 )
 from attncalc.render import View, pages_and
-from attncalc.render.page import Heading, Page, Paragraph, Verdict, write
+from attncalc.render.page import LEFT_OUT, Heading, Page, Paragraph, Verdict, write
 
 FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64
@@ -78,11 +79,12 @@ def verdicts(marked: Marked) -> list[Verdict]:
             _error(step, marked, shown := _given(step, wrong, marked)),
             "-f json has operands that would tell these apart" if step.finding.separate else "",
             places(wrong, step.shape),
-            tuple(_map(step.shape, wrong)),
+            tuple(_map(step.shape, wrong)) or tuple((False,) * len(row) for row in shown if step.misshapen),
             shown,
-            tuple(step.shape[:-1]),
-            labels=step.labels if len(step.labels) == len(step.shape) else (),
-            along=",".join(step.axes[:-1]) if len(step.axes) > 2 else "",
+            np.shape(_cells(step))[:-1] if step.misshapen else tuple(step.shape[:-1]),
+            misshapen=step.misshapen,
+            labels=step.labels if len(step.labels) == len(step.shape) and not step.misshapen else (),
+            along=",".join(step.axes[:-1]) if len(step.axes) > 2 and not step.misshapen else "",
         )
         for step, wrong in zip(marked.steps, off, strict=True)
     ]
@@ -141,11 +143,16 @@ def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
 
 
 def _given(step: MarkedStep, wrong: Wrong, marked: Marked) -> tuple[tuple[str, ...], ...]:
-    """The student's own numbers, in the rows of the map, with what is due where it is revealed; of one number that."""
+    """The student's own numbers, in the rows of the map, with what is due where it is revealed; of one number that.
+
+    Those of another shape than the step's are in their own rows.
+    """
+    if step.misshapen:
+        return _as_rows(step)
     drawn = [*_map(step.shape, wrong)]
     if step.verdict in SOUND or step.given is None or (step.shape and not drawn):
         return ()
-    cells = np.array(step.written or step.given, dtype=object)
+    cells = _cells(step)
     if cells.size != prod(step.shape) or any(isinstance(cell, dict) for cell in cells.flat):  # complex ones
         return ()
     told = [*map(_number, cells.flat)]
@@ -156,9 +163,25 @@ def _given(step: MarkedStep, wrong: Wrong, marked: Marked) -> tuple[tuple[str, .
     return tuple(tuple(row) for row in np.array(told, dtype=object).reshape(max(len(drawn), 1), -1))
 
 
+def _as_rows(step: MarkedStep) -> tuple[tuple[str, ...], ...]:
+    """The numbers of an answer in its own shape, where that is small enough for a map."""
+    cells = _cells(step)
+    rows, columns = prod(cells.shape[:-1]), (1, *cells.shape)[-1]
+    if cells.size <= 1 or max(rows, columns) > MOST_MAPPED or any(isinstance(x, dict) for x in cells.flat):
+        return ()
+    told = np.array([*map(_number, cells.flat)], dtype=object).reshape(rows, columns)
+    return tuple(map(tuple, told))
+
+
+def _cells(step: MarkedStep) -> Array:
+    """The entries of an answer in its own shape, as they were written."""
+    cells = np.array(step.given, dtype=object)
+    return np.array(step.written, dtype=object).reshape(cells.shape) if step.written else cells
+
+
 def _number(cell: object) -> str:
     if cell is None:
-        return "–"
+        return LEFT_OUT
     return shortest(cell) if isinstance(cell, int | float) else str(cell)
 
 

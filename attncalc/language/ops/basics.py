@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -128,6 +128,14 @@ def _index(node: Node, dtype: np.dtype[Any]) -> Array:
     return np.broadcast_to(align(positions, (along,), node.axes), node.shape)
 
 
+def _roots(of: Node) -> Iterator[tuple[str, float, Callable[..., Node]]]:
+    """The root of a whole number, and what is divided by it."""
+    x = of.args["axis"].size if of.op == "size" else of.args["value"] if of.op == "constant" else 0
+    if x > 0 and x == round(x):
+        yield f"√{x:g}", math.sqrt(x), lambda root, _: constant(root)
+        yield f"1/√{x:g}", 1 / math.sqrt(x), lambda over, _: constant(1 / over)
+
+
 def _number_text(node: Node) -> str:
     return str(node.args["symbol"] or number_text(node.args["value"]))
 
@@ -150,13 +158,19 @@ def _literal(node: Node, at: At, look: Look) -> Cell:
     return Literal(repr(value) if digits else value)  # a number of the formula keeps all its digits: 0.044715
 
 
-def _leaf(kernel: Any, cell: Any, text: Any = "{a[symbol]}", latex: Any = "") -> Op:
-    return Op(kernel, _given_axes, text, latex or text, cell, flops=0)
+def _leaf(kernel: Any, cell: Any, text: Any = "{a[symbol]}", latex: Any = "", **more: Any) -> Op:
+    return Op(kernel, _given_axes, text, latex or text, cell, flops=0, **more)
 
 
 OPS |= {
     "input": _leaf(_given_value, moved),
-    "constant": _leaf(lambda node, dtype: number(node.args["value"], dtype), _literal, _number_text, _number_latex),
+    "constant": _leaf(
+        lambda node, dtype: number(node.args["value"], dtype),
+        _literal,
+        _number_text,
+        _number_latex,
+        constants=lambda node: [("π", math.pi, constant)] if node.args["symbol"] == "π" else [],
+    ),
     "constants": _leaf(
         lambda node, dtype: np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype),
         lambda node, at, look: Literal(node.args["values"][at[node.names[0]]]),
@@ -370,6 +384,7 @@ OPS |= {
         about="e^x is positive for every x, 1 at 0 and 0 at −∞; 1 more in x is 2.718 times as much. It outgrows "
         "float64 beyond x = 709.78 and float32 beyond 88.72.",
         noun="exponentials",
+        constants=lambda node: [("e", math.e, lambda base, x: exp(x * math.log(base)))],
         doubled="exp",
         loses=kernels.beyond(4),
         boxed=True,
@@ -399,6 +414,7 @@ OPS |= {
             "The root undoes the squares: the units are those of the entries again." if node.axes else ""
         ),
         noun="root",
+        constants=lambda node: _roots(node.sources[0]),
         doubled="sqrt",
         boxed=True,
     ),

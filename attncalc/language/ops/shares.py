@@ -186,6 +186,7 @@ def _logarithm(kernel: Any, sign: str, base: int) -> Op:
         rf"\log_{{{{{base}}}}}",
         lambda g, y, node, x: [ratio(g, x * log(as_node(base)))],
         f"the slope of {sign} x is 1/(x·ln {base})",
+        constants=lambda node: [(f"ln {base}", math.log(base), lambda number, x: log(x) / number)],
         doubled=f"log{base}",
         loses=kernels.near_1,
     )
