@@ -31,15 +31,16 @@ MAX_DEPTH = 32  # of nested lists; NumPy itself ends at 64 axes
 _TRUTH = {"true": True, "false": False}
 _BLANKS = str.maketrans("[];,", "    ")
 
-_SCALAR = re.compile(r"(?:np|numpy)\.(?:float|int)\d+\(([^()]*)\)")
-_PRINTED = re.compile(r"(?:(?:np|numpy|jnp|torch)\.)?(?:array|asarray|Array|tensor)\((.*)\)", re.DOTALL)
+# Patterns that few calls need are compiled when they do.
+_SCALAR = r"(?:np|numpy)\.(?:float|int)\d+\(([^()]*)\)"
+_PRINTED = r"(?:(?:np|numpy|jnp|torch)\.)?(?:array|asarray|Array|tensor)\((.*)\)"
 """An array as NumPy, PyTorch and JAX print it, and as Python makes it; behind its numbers may stand `dtype=…`."""
-_IN_ROWS = re.compile(r"\[([^\[\]]*;[^\[\]]*)\]")
+_IN_ROWS = r"\[([^\[\]]*;[^\[\]]*)\]"
 """A matrix as Octave has it: `[1 2; 3 4]`."""
-_COMMAS = re.compile(r"[-+]?\d+,\d+(?:\s+[-+]?\d+,\d+)+", re.ASCII)
+_COMMAS = r"[-+]?\d+,\d+(?:\s+[-+]?\d+,\d+)+"
 """A row of pairs, or of numbers with decimal commas: `0,5 1,25`."""
 
-_DECIMAL = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
+_DECIMAL = r"(?<=\d),(?=\d)"
 DECIMAL_HINT = "--decimal , reads the commas as decimal marks"
 
 Index = tuple[int, ...]
@@ -310,12 +311,14 @@ def is_literal(value: Any, kind: Kind = "real") -> TypeGuard[str]:
 
 def as_typed(text: str) -> str:
     """What Python or Octave prints, as a list or in rows: `array([1, 2], dtype=float32)`, `(1, 2)`, `[1 2; 3 4]`."""
-    text = _SCALAR.sub(r"\1", text.strip())
-    if printed := _PRINTED.fullmatch(text):
-        text = re.split(r",\s*[a-z_]+=", printed[1], maxsplit=1)[0].strip(", \n")
+    text = text.strip()
+    if "(" in text:
+        text = re.sub(_SCALAR, r"\1", text)
+        printed = re.fullmatch(_PRINTED, text, re.DOTALL)
+        text = text if printed is None else re.split(r",\s*[a-z_]+=", printed[1], maxsplit=1)[0].strip(", \n")
     if text.startswith(("(", "[(")) and text.endswith((")", "]")):
         text = _as_lists(text)
-    rows = _IN_ROWS.fullmatch(text)
+    rows = re.fullmatch(_IN_ROWS, text) if text[:1] == "[" else None
     return rows[1] if rows else text
 
 
@@ -351,12 +354,12 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
     try:
         given = from_lists(tree, kind, place)
     except InputError as fault:
-        with_points = [_DECIMAL.sub(".", row).replace(",", " ").split() for row in split]
+        with_points = [re.sub(_DECIMAL, ".", row, flags=re.ASCII).replace(",", " ").split() for row in split]
         even = len({len(row) for row in with_points}) == 1 < len(with_points[0])
         if even and len({*map(len, rows)}) > 1 and all(is_number(x) for row in with_points for x in row):
             fault.hint = DECIMAL_HINT
         raise
-    twofold = all(_COMMAS.fullmatch(row.strip()) for row in split)
+    twofold = all(re.fullmatch(_COMMAS, row.strip(), re.ASCII) for row in split)
     other = "a comma and a blank part numbers alike; with --decimal , the commas are decimal marks"
     return given.noted("decimal", other if twofold else "")
 

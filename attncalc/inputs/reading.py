@@ -202,7 +202,7 @@ def stored_by_torch(name: str) -> bool:
 @cache  # a file of thousands of arrays is asked for each operand
 def _bare(name: str) -> str:
     """`W_Q` → "wq"; `q_proj.weight` → "qproj"."""
-    return re.sub(r"[^a-z0-9]", "", name.removesuffix(".weight").casefold())
+    return "".join(sign for sign in name.removesuffix(".weight").casefold() if sign.isascii() and sign.isalnum())
 
 
 def choose(name: str | None, operand: str, names: Sequence[str], source: str) -> str:

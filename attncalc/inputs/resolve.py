@@ -86,7 +86,7 @@ _MAGIC = (
     (rb"(?:\xef\xbb\xbf)?\s*[\[{][^\n]*[\]}][ \r\t]*\n\s*[\[{]", "jsonl"),
     (rb"(?:\xef\xbb\xbf)?\s*[\[{]", "json"),
 )
-_FORMULA = re.compile(r"(?=.*\d)(?=.*[*^(])[\w\s.,;+\-*/^()√π]+", re.ASCII)
+_FORMULA = r"(?=.*\d)(?=.*[*^(])[\w\s.,;+\-*/^()√π]+"
 _MOST_FILES = 100_000  # of a folder that are one dump
 UNPACKED = 4  # so many times its own bytes an archive that may be a stranger's holds at most
 
@@ -616,7 +616,7 @@ def _is_empty(folder: str) -> bool:
 def _is_formula(word: str) -> bool:
     """Whether a word with a / is rather to be worked out than a file in a folder: `32/(sqrt(14)*sqrt(77))`."""
     is_path = Path(word).suffix.lower() in FORMATS or is_folder(str(Path(word).parent))
-    return "/" in word and not is_path and _FORMULA.fullmatch(word) is not None
+    return "/" in word and not is_path and re.fullmatch(_FORMULA, word, re.ASCII) is not None
 
 
 def _fault_of_literal(word: str, operand: Operand) -> InputError:
