@@ -780,6 +780,38 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
         m([IDS, IDS])
 
 
+@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.spread
+def test_what_is_returned_of_all_layers_may_lie_in_one_array(model: str) -> None:
+    """Hidden states one behind the other, with the axis of a batch in between or without."""
+    names, t = marker_of(model).key.names, computed(model)
+    modules = names.of_modules
+    assert modules is not None
+    stacks = {name.rpartition(".")[0] for name in modules.whole if "hidden_states." in name}
+    assert stacks
+    for name in stacks:
+        steps = modules.stacked(name)
+        states = np.stack([t["/".join(filter(None, step))] for step in steps])
+        for given in (states, states[:, None]):
+            found = dict(names.given_by(name, from_python(given).steps[""]))
+            assert [*found] == steps
+            assert all((found[step].value == given[i]).all() for i, step in enumerate(steps))
+        for given in (states[1:], states[-1]):
+            with pytest.raises(InputError, match=f"where {len(states)} arrays of 2 axes") as refused:
+                dict(names.given_by(name, from_python(given).steps[""]))
+            assert f"{name}.0" in refused.value.hint
+
+
+def test_a_state_that_is_wrong_in_a_stack_is_placed() -> None:
+    t = computed("llama", dtype="float32")
+    states = np.stack([state[None] for state in t["hidden"]])
+    weights = np.stack([t[f"layer {i}/attention/weights"][None] for i in range(2)])
+    marked = t.check({"hidden_states": states, "attentions": weights})
+    assert marked
+    assert len(marked.steps) == 5
+    assert t.check({"attentions": np.swapaxes(weights, 0, 1)[:, ::-1][0]}).first_wrong == "layer 0/attention/weights"
+
+
 @pytest.mark.thorough
 def test_rows_that_stand_as_columns_are_told_in_every_head() -> None:
     dump = returned(computed("llama", dtype="float32"))

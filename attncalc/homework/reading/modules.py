@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
+from itertools import count, takewhile
 from os.path import commonpath
 from typing import Any
 
@@ -121,6 +122,11 @@ class Modules(NamedTuple):
     def step(self, name: str) -> StepKey | None:
         """The step of a name that hooks and outputs have in frameworks, where there is one of it."""
         return self.whole.get(_plain(name))
+
+    def stacked(self, name: str) -> list[StepKey]:
+        """The steps of what is returned as `name.0`, `name.1` …, which one array may hold one behind the other."""
+        each = (self.whole.get(f"{_plain(name)}.{i}") for i in count())
+        return [] if _plain(name) in self.whole else [*takewhile(bool, each)]
 
     def parts(self, name: str) -> Fused | None:
         """The steps that one array of that name is, side by side."""
