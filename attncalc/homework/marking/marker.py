@@ -19,6 +19,7 @@ from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.homework.diagnosis.comparing import (
     LEFT_OVER,
     fits,
+    furthest,
     is_filled,
     is_lost,
     largest_error,
@@ -688,13 +689,18 @@ class Marker:
         laid = laid_out(self.key, answer, key, expected)
         share, answered = self._share(key, answer, finding), self._answered(key, laid)
         value = from_parts(expected) if key in self.key.complex else expected
+        at = most = None
+        if laid is not None:
+            most = math.inf if is_lost(laid, expected) else largest_error(laid, expected)
+            if finding.verdict not in SOUND and self.key.problem.calculation.name in WHOLE:
+                at, most = furthest(laid, expected)
         return MarkedStep(
             name=spelled(key),
             finding=finding,
             given=_as_json(answer) if answer.value.size <= MOST_SHOWN else None,
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
-            max_error=None if laid is None else math.inf if is_lost(laid, expected) else largest_error(laid, expected),
+            max_error=most,
             score=weight * earned(finding.verdict, share, self.policy, answered),
             out_of=weight * self.policy.full,
             asked=wanted,
@@ -702,6 +708,7 @@ class Marker:
             answered=answered,
             axes=names if len(names := self.key.nodes[key].names) == value.ndim else (),
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
+            at=at,
             labels=tuple(
                 known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
                 for axis in self.key.nodes[key].axes

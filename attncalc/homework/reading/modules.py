@@ -125,8 +125,9 @@ class Modules(NamedTuple):
 
     def stacked(self, name: str) -> list[StepKey]:
         """The steps of what is returned as `name.0`, `name.1` …, which one array may hold one behind the other."""
-        each = (self.whole.get(f"{_plain(name)}.{i}") for i in count())
-        return [] if _plain(name) in self.whole else [*takewhile(bool, each)]
+        plain = _plain(name)
+        each = takewhile(self.whole.__contains__, (f"{plain}.{i}" for i in count()))
+        return [] if plain in self.whole else [self.whole[one] for one in each]
 
     def parts(self, name: str) -> Fused | None:
         """The steps that one array of that name is, side by side."""
