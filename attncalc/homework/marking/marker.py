@@ -430,7 +430,7 @@ class _Sheet:
             return slipped(part)
         given, due = _extent(answer.shape), _extent(expected.shape)
         hint = f"the answer is {given}, and {due} is asked for"
-        hint += self._of_other_tokens(question)
+        hint += self._of_other_tokens(question) or self._of_heads(question)
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
             hint += "; a comma parts numbers here: write 0.5 for 0,5"
@@ -447,6 +447,20 @@ class _Sheet:
             return ""
         [(theirs, ours)] = sizes
         return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
+
+    def _of_heads(self, question: Question) -> str:
+        """That tokens stand before heads, or which step has heads where none are asked for."""
+        step, given, due = question.step, question.answer.shape, question.expected.shape
+        turned = (*given[:-3], given[-2], given[-3], given[-1]) if len(given) in (3, 4) else ()
+        if turned == due:
+            return ": do tokens stand before heads in it?"
+        reads = f"--heads-layout {'bnhd'[-len(given) :]} reads tokens before heads"
+        for other, node in self.key.nodes.items():
+            alike = "h" in node.names and node.shape in (given, turned) and math.prod(node.shape) == math.prod(due)
+            if alike and step in self.key.own_behind(other, {step: question.expected}):
+                named = f": {spelled(other)} is {shape_text(node.shape)}"
+                return named if node.shape == given else f"{named}, and {reads}"
+        return ""
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)
