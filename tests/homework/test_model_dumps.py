@@ -18,7 +18,7 @@ from attncalc.calculations.attention_options import DEFAULTS
 from attncalc.calculations.layers import CLAMPED
 from attncalc.common.errors import InputError
 from attncalc.common.numerals import ACCUMULATED
-from attncalc.evaluate.precisions import Narrow
+from attncalc.evaluate.precisions import Narrow, held
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.key import Key, known
 from attncalc.homework.marking.marker import Marker
@@ -810,6 +810,41 @@ def test_a_state_that_is_wrong_in_a_stack_is_placed() -> None:
     assert marked
     assert len(marked.steps) == 5
     assert t.check({"attentions": np.swapaxes(weights, 0, 1)[:, ::-1][0]}).first_wrong == "layer 0/attention/weights"
+
+
+OVER_6 = "is a sum over 6 taken in place of a mean?"
+TIMES = (
+    (6, f"it is 6 times what is right, throughout: {OVER_6}"),
+    (-6, f"it is −6 times what is right, throughout: {OVER_6}"),
+    (1 / 6, "it is 1/6 times what is right, throughout: is a mean over 6 taken in place of a sum?"),
+    (4 / 5, "it is 4/5 times what is right, throughout: is a mean over 5 taken in place of one over 4?"),
+    (2.6, "it is 2.6 times what is right, throughout"),
+    (-1, "Look at the signs once more."),
+)
+"""Gradients times a number, and what is told of them."""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize(("times", "said"), TIMES)
+def test_a_gradient_times_a_number_is_told_without_a_search(
+    monkeypatch: pytest.MonkeyPatch, times: float, said: str, dtype: str
+) -> None:
+    t = computed("llama").grad(wrt=["layer 1/attention/wk", "layer 1/feed-forward/w1"])
+    key = Key(problem_of(t))
+    monkeypatch.setattr(Key, "wrong", None)  # cannot be searched
+    exact = {name: times * t[name] for name in ("layer 1/attention/grad_wk", "layer 1/feed-forward/grad_w1")}
+    dump = {name: held(value, dtype) if dtype == "bfloat16" else value.astype(dtype) for name, value in exact.items()}
+    marked = Marker(key, dtype=dtype).mark(from_python(dump))
+    hints = [re.sub(r"2\.60\d", "2.6", (step.hint or "").partition(";")[0]) for step in marked.steps]
+    assert hints == [said] * 2
+
+
+def test_a_square_gradient_that_is_transposed_is_told_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As frameworks keep weights, [out, in]."""
+    t = computed("llama").grad(wrt=["layer 1/attention/wq", "layer 1/attention/wk"])
+    monkeypatch.setattr(Key, "wrong", None)
+    for name in ("layer 1/attention/grad_wq", "layer 1/attention/grad_wk"):
+        assert t.check({name: t[name].T.astype(np.float32)})[name].mistake == "slip-transposed-answer"
 
 
 @pytest.mark.thorough

@@ -54,6 +54,7 @@ from attncalc.homework.marking.findings import (
     is_undone,
     located,
     mistaken,
+    multiplied,
     slipped,
     sound,
     stopped,
@@ -213,6 +214,7 @@ class _Sheet:
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
             self.narrow = noise.coarsest(key, answers)
+        self.at_a_glance: set[StepKey] = set()  # what is told of them needs no search
         self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
@@ -332,6 +334,7 @@ class _Sheet:
         return (
             self._sound(question)
             or self._carried(question)
+            or self._at_a_glance(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
             or self._at_fewer_digits(question)
@@ -343,6 +346,21 @@ class _Sheet:
             or self._unexplained(question)
         )
 
+    def _at_a_glance(self, question: Question) -> Finding | None:
+        """What a model's gradient tells by its numbers alone, where it takes long to try every mistake."""
+        answer, is_gradient = question.answer, self.key.of_model and self.key.nodes[question.step].args["of"]
+        if not is_gradient or not (answer.dumped or answer.used > MOST_DECIMALS):
+            return None
+        from attncalc.homework.diagnosis import slips  # a door: as below
+
+        if fits(answer.times(-1), question.expected).all():
+            return slipped(slips.SIGN)
+        if slips.is_transposed(answer, question.expected):
+            return slipped(slips.TRANSPOSED)
+        found = multiplied(answer, question.expected)
+        self.at_a_glance |= {question.step} if found else set()
+        return found
+
     def _unexplained(self, question: Question) -> Finding:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
         if is_undone(question.answer, question.expected):
@@ -350,6 +368,8 @@ class _Sheet:
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
             return GROWN
+        if self.key.of_model and question.answer.dumped and (found := multiplied(question.answer, question.expected)):
+            return found
         known = bool(possible(self.key, question))
         return unexplained(question.answer, question.expected, *follows, possible=known)
 
@@ -535,6 +555,7 @@ class _Sheet:
     def _explain_by_the_others(self) -> None:
         """Explain steps by a mistake made elsewhere, by one beside those made before, or by one throughout."""
         wrong = [q for step, q in self.questions.items() if self.found[step].verdict in (UNEXPLAINED, FOLLOWS)]
+        wrong = [question for question in wrong if question.step not in self.at_a_glance]
         left = [question for question in wrong if self.found[question.step].verdict == UNEXPLAINED]
         made = {mistake for found in self.explained.values() for match in found for mistake in match}
         for question in left:
@@ -706,7 +727,7 @@ class Marker:
         at = most = None
         if laid is not None:
             most = math.inf if is_lost(laid, expected) else largest_error(laid, expected)
-            if finding.verdict not in SOUND and self.key.problem.calculation.name in WHOLE:
+            if finding.verdict not in SOUND and self.key.of_model:
                 at, most = furthest(laid, expected)
         return MarkedStep(
             name=spelled(key),

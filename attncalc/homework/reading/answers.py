@@ -247,6 +247,10 @@ class Answer:
         slack, asked = (None if part is None else move(part) for part in (self.slack, self.asked))
         return replace(self, value=value, text=text, decimals=decimals, figures=figures, slack=slack, asked=asked)
 
+    def times(self, factor: float) -> Answer:
+        """The answer with its numbers multiplied."""
+        return replace(self, value=self.value * factor)
+
     def as_asked(self) -> Answer:
         """The answer without the entries that are not asked for."""
         if self.asked is None or not (self.answered & ~self.asked).any():
