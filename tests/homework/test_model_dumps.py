@@ -22,6 +22,7 @@ from attncalc.evaluate.precisions import Narrow, held
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.key import Key, known
 from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.modules import by_module
 from attncalc.homework.reading.sheets import from_python
 from attncalc.inputs.checkpoint_configs import EVERY, FOLDER
 from attncalc.solve.build import write
@@ -802,6 +803,7 @@ def test_what_is_returned_of_all_layers_may_lie_in_one_array(model: str) -> None
             assert f"{name}.0" in refused.value.hint
 
 
+@pytest.mark.thorough
 def test_a_state_that_is_wrong_in_a_stack_is_placed() -> None:
     t = computed("llama", dtype="float32")
     states = np.stack([state[None] for state in t["hidden"]])
@@ -845,6 +847,56 @@ def test_a_square_gradient_that_is_transposed_is_told_without_a_search(monkeypat
     monkeypatch.setattr(Key, "wrong", None)
     for name in ("layer 1/attention/grad_wq", "layer 1/attention/grad_wk"):
         assert t.check({name: t[name].T.astype(np.float32)})[name].mistake == "slip-transposed-answer"
+
+
+@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.spread
+def test_gradients_are_known_by_the_names_of_parameters(model: str) -> None:
+    """A gradient has the place and the layout of what it is of: read as that is, each parameter gives its operands."""
+    inputs = {path: given for path, given in computed(model).inputs.items() if given.is_stored}
+    gradients = [(group, f"grad_{name}") for group, _, name in (path.rpartition("/") for path in inputs)]
+    modules = by_module(computed(model).inputs, [*marker_of(model).key.nodes, *gradients])
+    read = {}
+    for name, tensor in tensors_of(MODELS / model).items():
+        for step, cut in modules.gradients(name).items():
+            read["/".join(step).replace("grad_", "")] = cut(np.asarray(tensor))
+    assert read.keys() == {
+        path for path, given in inputs.items() if "{e}" not in given.source
+    }  # a file for each expert
+    for path, value in read.items():
+        assert np.array_equal(value, inputs[path].value), path
+
+
+@pytest.mark.parametrize("model", ["llama", "gpt2", "bloom"])
+def test_a_models_gradients_are_asked_for_and_checked_by_their_names(model: str) -> None:
+    t = computed(model)
+    named = [path for path in t.inputs if path.startswith("layer 1/") and "norm" not in path]
+    stored = {re.sub(r"\[.*|\.T.*", "", t.inputs[path].source.partition("#")[2]) for path in named}
+    pull = t.grad(wrt=sorted(stored))
+    found = [made.name for made in pull.outputs]
+    assert sorted(found) == sorted(f"grad_{path.rpartition('/')[2]}" for path in named)
+    key = Key(problem_of(pull))
+    assert key.names.of_modules is not None
+    for name in stored:
+        parts = key.names.of_modules.gradients(name)
+        assert parts
+        whole = np.zeros(tensors_of(MODELS / model)[name].shape)
+        for step, cut in parts.items():
+            place = cut(np.arange(whole.size).reshape(whole.shape))
+            whole.reshape(-1)[place] = pull["/".join(step)]
+        marked = Marker(key).mark(from_python({name: whole}))
+        assert marked
+        assert len(marked.steps) == len(parts)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_a_gradient_whose_terms_cancel_is_right_whatever_rounding_leaves_of_it(dtype: str) -> None:
+    """What is added to all keys adds the same to every score of a row."""
+    pull, name = computed("gpt2").grad(wrt="layer 1/attention/bk"), "layer 1/attention/grad_bk"
+    assert 0 < np.abs(pull[name]).max() < 1e-15
+    for value in (pull[name], np.zeros(8), np.linspace(-1e-17, 2e-17, 8)):
+        assert Marker(Key(problem_of(pull)), dtype=dtype).mark(from_python({name: value}))
+    assert not pull.check({name: np.linspace(-1e-3, 2e-3, 8)})
 
 
 @pytest.mark.thorough

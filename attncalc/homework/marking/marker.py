@@ -22,6 +22,7 @@ from attncalc.homework.diagnosis.comparing import (
     furthest,
     is_filled,
     is_lost,
+    largest,
     largest_error,
     nearly,
     times_allowed,
@@ -64,6 +65,7 @@ from attncalc.homework.marking.findings import (
 from attncalc.homework.reading.answers import (
     BY_HAND,
     MOST_DECIMALS,
+    ROUND_OFF,
     Answer,
     Sheet,
     Tolerance,
@@ -238,7 +240,11 @@ class _Sheet:
         expected = self.key.value(step)
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
-        answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
+        nil, tolerance = LEFT_OVER * self.key.largest_operand, self.tolerance
+        is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
+        if tolerance is None and is_nothing and answer.stored not in NARROW:
+            tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
+        answer = replace(answer, nil=nil, tolerance=tolerance)
         stored = answer.stored
         in_stream = bool(self.narrow) and stored == "float32" and not answer.said
         narrow = in_stream or stored in NARROW
@@ -346,10 +352,14 @@ class _Sheet:
             or self._unexplained(question)
         )
 
+    def _is_gradient(self, step: StepKey) -> bool:
+        """Whether a step is a gradient of a model."""
+        return self.key.of_model and bool(self.key.nodes[step].args["of"])
+
     def _at_a_glance(self, question: Question) -> Finding | None:
         """What a model's gradient tells by its numbers alone, where it takes long to try every mistake."""
-        answer, is_gradient = question.answer, self.key.of_model and self.key.nodes[question.step].args["of"]
-        if not is_gradient or not (answer.dumped or answer.used > MOST_DECIMALS):
+        answer = question.answer
+        if not self._is_gradient(question.step) or not (answer.dumped or answer.used > MOST_DECIMALS):
             return None
         from attncalc.homework.diagnosis import slips  # a door: as below
 

@@ -126,12 +126,18 @@ class StepNames:
     def is_passed_over(self, name: str) -> bool:
         """Whether a name may be that of a module whose output no step is."""
         modules = self.of_modules
-        return modules is not None and not (self.meant(name) or modules.parts(name) or modules.stacked(name))
+        if modules is None or self.meant(name):
+            return False
+        return not (modules.parts(name) or modules.stacked(name) or modules.gradients(name))
 
     def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
         """The step behind an array's name, or several that lie in it side by side or one behind the other."""
         modules = self.of_modules if not self.meant(name) else None
         fused = modules.parts(name) if modules else None
+        if modules and (gradients := modules.gradients(name)):
+            for step, read in gradients.items():
+                yield step, answer.laid(read)
+            return
         if fused is None and modules and (steps := modules.stacked(name)):
             yield from self._one_behind_the_other(name, answer, steps)
             return
