@@ -74,6 +74,7 @@ from attncalc.homework.reading.answers import (
     nothing,
 )
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
+from attncalc.inputs.given import LEAST_BITS
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
 from attncalc.record.verdicts import (
@@ -337,6 +338,8 @@ class _Sheet:
 
     def _first_finding(self, question: Question) -> Finding:
         """The first finding, in the order of judgement."""
+        if question.answer.bits and largest(question.expected) < LEAST_BITS:
+            return Finding(UNEXPLAINED, hint="if these are the bits of bfloat16, --dtype bfloat16 reads them so")
         return (
             self._sound(question)
             or self._carried(question)
