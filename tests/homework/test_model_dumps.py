@@ -318,6 +318,21 @@ def test_float32_within_float64_is_right_and_said(model: str) -> None:
 
 
 @pytest.mark.release
+@pytest.mark.thorough
+def test_what_grew_from_noise_says_where_more_than_noise_mostly_is_was_first() -> None:
+    t, key, norm = computed("gpt2"), marker_of("gpt2").key, "layer 0/norm1/output"
+    weights = t.inputs["layer 0/attention/wq"].value
+    slack = key.slack(("layer 0/norm1", "output"), "bfloat16")
+    assert slack is not None
+    own = held(t[norm] + 0.8 * slack * np.sign(weights[:, 0]), "bfloat16")
+    q = held(own @ weights + t.inputs["layer 0/attention/bq"].value, "bfloat16")
+    marked = Marker(key, dtype="bfloat16").mark(from_python({norm: own, "layer 0/attention/q": q}))
+    assert [step.verdict for step in marked.steps] == ["right", "unexplained"]
+    hint = marked["layer 0/attention/q"].hint or ""
+    assert hint.startswith("it follows from arrays before it that are right but for noise: ")
+    assert hint.partition("; ")[2].startswith(f"the first that is off by more than noise mostly is: {norm}")
+
+
 def test_more_than_float32s_noise_in_one_row_is_none() -> None:
     dump = in_float32("llama", "normalised", "weights")
     dump["logits"][2] *= 1 + 1e-5  # far less than a thousandth of the other rows

@@ -380,11 +380,19 @@ class _Sheet:
             return UNDONE
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
-            return GROWN
+            return replace(GROWN, hint=GROWN.hint + self._begun())
         if self.key.of_model and question.answer.dumped and (found := multiplied(question.answer, question.expected)):
             return found
         known = bool(possible(self.key, question))
         return unexplained(question.answer, question.expected, *follows, possible=known)
+
+    def _begun(self) -> str:
+        """The first array that is further off than noise of its type mostly is, though not too far for it."""
+        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: as above
+
+        right = ((step, q) for step, q in self.questions.items() if step in self.found)
+        first = next((spelled(step) for step, q in right if is_noticeable(q.answer, q.expected)), "")
+        return first and f"; the first that is off by more than noise mostly is: {first}"
 
     def _sound(self, question: Question) -> Finding | None:
         """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.
