@@ -21,7 +21,7 @@ from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import in_floats, is_fraction, to_given
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import EXACT, Trace
-from attncalc.solve.problem import Backward, Problem, problem_of
+from attncalc.solve.problem import Backward, Problem, operands_named, problem_of
 from attncalc.solve.solver import solve
 
 
@@ -170,7 +170,7 @@ def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck
     dtype, accumulate = trace.mode.dtype, trace.mode.accumulate
     if dtype not in NARROW:
         dtype = "float32" if trace.result.dtype == np.float32 else "float64"
-    backward = Backward(names, gradcheck)
+    backward = Backward(operands_named(names, inputs), gradcheck)
     exact = trace.mode.dtype == EXACT
     return solve(problem._replace(inputs=inputs, backward=backward), dtype=dtype, accumulate=accumulate, exact=exact)
 

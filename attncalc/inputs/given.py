@@ -272,7 +272,18 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *
     _check_entries(numbers, kind, place)
     if kind == "tokens":
         return Given(numbers.astype(np.int64))
-    return _held(numbers, value[np.abs(numbers) >= EVERY_INTEGER].tolist() if value.dtype.kind in "iu" else ())
+    held = _held(numbers, value[np.abs(numbers) >= EVERY_INTEGER].tolist() if value.dtype.kind in "iu" else ())
+    return held.noted("bits", AS_BITS if kind != "mask" and may_be_bits(value) else "")
+
+
+LEAST_BITS = 2**13
+"""The bits of a bfloat16 are a larger number, unless it is positive and next to 0."""
+AS_BITS = "if these are the bits of bfloat16, save (x.astype('uint32') << 16).view('float32')"
+
+
+def may_be_bits(value: Array) -> bool:
+    """Whether whole numbers may be the bits of bfloat16, in which NumPy has them where it has no type for them."""
+    return value.dtype.name == "uint16" and bool((value >= LEAST_BITS).any())
 
 
 def _check_entries(value: Array, kind: Kind, place: Place) -> None:

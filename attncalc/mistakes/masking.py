@@ -111,6 +111,11 @@ def triangle(
     return rule
 
 
+def _lost(x: Node) -> Node:
+    """−∞, and no number in the first row, where nothing is left to be seen."""
+    return keep_where(as_node(1) <= index(x.names[-2], x.axes, "i"), x - np.inf, np.nan)
+
+
 def _rows_for_columns(s: Scope) -> Node:
     allowed, x = _masking(s)
     n, m = x.names[-2:]
@@ -174,7 +179,7 @@ MASKS = (
             says="a token may not look at itself",
             hint="May a token look at itself?",
         )
-        for fill in (lambda _: -np.inf, lambda _: -1e9, lambda x: x - 1e4)
+        for fill in (lambda _: -np.inf, lambda _: -1e9, lambda x: x - 1e4, lambda x: x - 1e9, _lost)
     ),
     wrong(
         "mask-transposed",

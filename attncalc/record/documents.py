@@ -158,7 +158,8 @@ class MarkedStepDocument(TypedDict):
     wrong: NotRequired[WrongDocument]
     given: Json
     expected: NotRequired[Json]
-    max_error: NotRequired[float | None]
+    max_error: NotRequired[float | None]  # null where no number stands where one should
+    at: NotRequired[list[int]]  # where it is that far off, of a model's wrong step
     score: float
     out_of: float
     asked: NotRequired[bool]  # false of a step that stands on the sheet and is not asked for

@@ -168,6 +168,7 @@ class MarkedStep:
     answered: float = 1.0  # and how many are not left blank
     axes: tuple[str, ...] = ()  # what they are called, as far as that is known
     times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
+    at: tuple[int, ...] | None = field(default=None, repr=False)  # where a model's wrong step is furthest off
     labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of each axis, () where it has none
     misshapen: str = field(default="", repr=False)  # which shape the answer has, where it is not that of the step
     written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3
@@ -228,8 +229,12 @@ class MarkedStep:
             document["share"] = self.share
         if 0 < self.answered < 1:
             document["answered"] = self.answered
+        if self.at is not None:
+            document["at"] = list(self.at)
         if not reveal:
-            del document["expected"], document["max_error"]
+            del document["expected"]
+            if self.at is None:
+                del document["max_error"]
         return document
 
 

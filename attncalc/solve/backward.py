@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, near, place_text
+from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, listed, near, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM
@@ -24,6 +24,8 @@ from attncalc.record.trace import ONES, Check, Given
 from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
+MOST_LISTED = 12
+"""Of more operands only the first are told."""
 
 IGNORED = "does not depend on it"
 IN_JUMPS = "the result changes with it only in jumps, and between them its slope is 0"
@@ -87,8 +89,9 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
                 hint="the --bias of attention adds numbers to the scores that have one" if name == "mask" else "",
             )
         if name not in smooth:
+            said = both(smooth) if len(smooth) <= MOST_LISTED else listed(smooth, MOST_LISTED)
             raise OptionError(
-                f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
+                f"there is no gradient with respect to {name!r}: {calculation.name} was given {said}",
                 hint=near(name, smooth),
             )
     return [nodes[name] for name in (backward.wrt or smooth)]

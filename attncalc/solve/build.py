@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,42 @@ def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Gi
         else:
             mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"
         return ShapeError(message, hint=mend)
+    for mend, inputs in _perhaps_in_heads(problem.inputs):
+        with suppress(AttncalcError):
+            write({**problem.inputs, **inputs})
+            return ShapeError(message, hint=mend)
     return ShapeError(message)
+
+
+def _perhaps_in_heads(inputs: Mapping[str, Given]) -> Iterator[tuple[str, dict[str, Given]]]:
+    """What may be meant where heads of queries, keys and values are not alike, and what to say of it."""
+    parts = {name: inputs[name] for name in ("q", "k", "v") if name in inputs and not has_letters(inputs[name].value)}
+    stacks = {name: g for name, g in parts.items() if g.value.ndim > 2}
+    others = {name: g for name, g in parts.items() if name not in stacks}
+    if not stacks:
+        return
+    shape, tokens = next(iter(stacks.values())).value.shape, {name: _swapped(g) for name, g in stacks.items()}
+    layout = f"--heads-layout {'bnhd'[-len(shape) :]}"
+    if not others:
+        yield f"do tokens stand before heads? {layout} reads them so", tokens
+        for name in stacks:
+            yield f"tokens and heads of {name} lie the other way round: swap them", {name: tokens[name]}
+    for heads, laid in ((shape[-3], stacks), (shape[-2], tokens)):
+        fit = laid is stacks or len(shape) == 3
+        if fit and all(g.value.ndim == 2 and g.value.shape[1] % heads == 0 for g in others.values()):
+            cut = {name: _swapped(_cut(g, heads)) for name, g in others.items()}
+            each = both([f"{name}.reshape({len(g.value)}, {heads}, -1)" for name, g in others.items()])
+            first = f"{each}, which {layout} reads" if laid is tokens else f"{each}, each with .swapaxes(0, 1)"
+            said = f"{both([*stacks])} {are(stacks)} cut into {heads} heads, and {both([*others])} {are(others)} not"
+            yield f"{said}: {first}", laid | cut
+
+
+def _cut(g: Given, heads: int) -> Given:
+    return g._replace(value=g.value.reshape(len(g.value), heads, -1), labels={}, written=None)
+
+
+def _swapped(g: Given) -> Given:
+    return g._replace(value=np.swapaxes(g.value, -3, -2), labels={}, written=None)
 
 
 def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:

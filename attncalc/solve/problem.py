@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,9 +88,32 @@ def posed(
     """The problem of what has been read; of a derivative, a document's options ask what the call leaves open."""
     if backward is not None:
         wrt, gradcheck = backward.wrt or options.get("wrt", ()), backward.gradcheck or options.get("gradcheck", False)
-        backward = backward._replace(wrt=wrt, gradcheck=gradcheck and not backward.jacobian)
+        backward = backward._replace(wrt=operands_named(wrt, inputs), gradcheck=gradcheck and not backward.jacobian)
         options = {name: value for name, value in options.items() if name not in OF_DERIVATIVES}
     return Problem(calculation, inputs, options, backward)
+
+
+_PART = re.compile(r"(?:\[[^\]]*\]|\.T)*\Z")
+
+
+def operands_named(names: Iterable[str], inputs: Mapping[str, Given]) -> tuple[str, ...]:
+    """Operands by our names, or by the names under which a file holds them: `model.layers.3.self_attn.q_proj.weight`.
+
+    One array may hold several. A wrapper may have put its own name in front, and the model's may be left out.
+    """
+    stored = {name: _PART.sub("", g.source.partition("#")[2]) for name, g in inputs.items() if "#" in g.source}
+
+    def meant(name: str) -> list[str]:
+        if name in inputs:
+            return [name]
+        theirs = (
+            [ours for ours, array in stored.items() if array == name],
+            [ours for ours, array in stored.items() if array.partition(".")[2] == name],
+            [ours for ours, array in stored.items() if array and name.endswith(f".{array}")],
+        )
+        return next(filter(None, theirs), [name])
+
+    return tuple(dict.fromkeys(ours for name in names for ours in meant(name)))
 
 
 # Operands → named axes: which axis of each array is which, from its declaration and its shape.

@@ -13,6 +13,10 @@ import pytest
 from checkpoints import IDS, MODELS, computed
 from conftest import Run
 
+from attncalc.common.errors import place_text
+from attncalc.record.numbers import format_number
+from attncalc.record.verdicts import SOUND
+
 WORDS = ",".join(map(str, IDS))
 FAULT = {"rope_layout": "interleaved", "eps": 1e-3}
 
@@ -63,6 +67,28 @@ def test_what_is_no_number_is_infinitely_far_off(run: Run, tmp_path: Path) -> No
     assert re.search("layer 0 +1 unexplained +∞ +residual2", report(run, tmp_path / "port.npz"))
     found = json.loads(report(run, tmp_path / "port.npz", "--reveal", "-f", "json"))
     assert [step["max_error"] for step in found["steps"]] == [0.0, None]
+
+
+@pytest.mark.thorough
+def test_json_says_how_far_off_a_wrong_step_is_and_where(run: Run, tmp_path: Path) -> None:
+    """And so do pages, but nothing that is right, and no calculation that may be somebody's homework, unless asked."""
+    path = dumped(tmp_path, **FAULT)
+    found = json.loads(report(run, path, "-f", "json"))["steps"]
+    assert [step["name"] for step in found if "at" in step] == [s["name"] for s in found if s["verdict"] not in SOUND]
+    t, page = computed("llama"), report(run, path)
+    with np.load(path) as held:
+        dump = dict(held)
+    for step in found:
+        assert ("max_error" in step) == ("at" in step)
+        if "at" in step:
+            with np.errstate(invalid="ignore"):
+                off = np.nan_to_num(np.abs(dump[step["name"]] - t[step["name"]]))
+            assert [step["max_error"], off.max()] == pytest.approx([off[tuple(step["at"])]] * 2, rel=1e-4)
+    first = next(step for step in found if "at" in step)
+    assert f"off most by {format_number(first['max_error'])} at {place_text(first['at'])}" in page
+    np.save(tmp_path / "output.npy", np.array([[2.0]]))
+    told = run("attention", "1", "1", "1", "--check", tmp_path / "output.npy", "-f", "json").stdout
+    assert "max_error" not in told
 
 
 @pytest.fixture

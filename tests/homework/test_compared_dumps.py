@@ -265,6 +265,14 @@ def test_numbers_have_two_digits_and_a_scalar_has_no_place() -> None:
     assert "differs: 1 of 1 array does not agree" in page_of({"x": X + 1}, {"x": X}, 80)
 
 
+def test_what_is_right_has_a_line_of_its_own_on_a_narrow_page() -> None:
+    names = [f"model.layers.{i}.post_attention_layernorm" for i in range(3)]
+    right = dict.fromkeys(names, X)
+    page = page_of(right | {names[2]: X + 1}, right, 80)
+    lines = page[page.index("array | verdict") :].splitlines()[1:]
+    assert [line.startswith("model.layers.") for line in lines] == [True, True, True, False]
+
+
 @pytest.mark.parametrize(("width", "left_out"), [(40, "cosine and beyond"), (48, "beyond"), (80, "")])
 def test_a_narrow_page_names_the_columns_that_a_wider_one_has(width: int, left_out: str) -> None:
     x = X[0, 0]

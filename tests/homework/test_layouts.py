@@ -11,6 +11,7 @@ import pytest
 
 import attncalc as ac
 from attncalc.cli import app
+from attncalc.common.errors import ShapeError
 
 RNG = np.random.default_rng(5)
 Q, K, V = (RNG.normal(size=(2, 3, 4, 5)) for _ in range(3))  # b h n d
@@ -50,3 +51,42 @@ def test_a_gradient_is_taken_in_the_shape_in_which_its_operand_was_given(heads: 
     assert shapes == {"grad_k": (1, 1, 4, 5), "grad_v": (1, 1, 4, 5), "grad_bias": (*heads, 1, 4)}
     for name in shapes:
         assert pull.check({name: pull[name]}).verdict == "right"
+
+
+def whole(part: Any) -> Any:
+    """Heads side by side."""
+    return part.swapaxes(0, 1).reshape(part.shape[1], -1)
+
+
+CUT = "k.reshape(7, 3, -1) and v.reshape(7, 3, -1)"
+MISLAID = (
+    ("nhd", "nhd", "nhd", "do tokens stand before heads? --heads-layout nhd reads them so"),
+    ("nhd", "hnd", "hnd", "tokens and heads of q lie the other way round: swap them"),
+    ("hnd", "", "", f"q is cut into 3 heads, and k and v are not: {CUT}, each with .swapaxes(0, 1)"),
+    ("nhd", "", "", f"q is cut into 3 heads, and k and v are not: {CUT}, which --heads-layout nhd reads"),
+    ("", "hnd", "hnd", "k and v are cut into 3 heads, and q is not: q.reshape(4, 3, -1), each with .swapaxes(0, 1)"),
+)
+"""How q, k and v lie, "" without heads, and the mend."""
+
+
+@pytest.mark.parametrize(("q", "k", "v", "mend"), MISLAID)
+def test_operands_that_lie_otherwise_are_refused_with_the_mend(q: str, k: str, v: str, mend: str) -> None:
+    parts = Q[0], *(np.concatenate([part[0], part[1]], axis=1)[:, :7] for part in (K, V))
+    given = [
+        swapped(layout, part[None])[0] if layout else whole(part) for layout, part in zip((q, k, v), parts, strict=True)
+    ]
+    with pytest.raises(ShapeError) as refused:
+        ac.attention(*given)
+    assert refused.value.hint == mend
+
+
+def test_an_answer_in_heads_is_told_the_step_that_has_them() -> None:
+    x, w = RNG.normal(size=(5, 6)), RNG.normal(size=(6, 6))
+    t = ac.multihead(x, w, w, w, w, heads=3)
+    heads = t["q_heads"]
+    said = "the answer is 3 × 5 × 2, and 5 × 6 is asked for: q_heads is 3 × 5 × 2"
+    assert t.check({"q": heads})["q"].hint == said
+    said = said.replace("answer is 3 × 5", "answer is 5 × 3") + ", and --heads-layout nhd reads tokens before heads"
+    assert t.check({"q": heads.swapaxes(0, 1)})["q"].hint == said
+    said = "the answer is 5 × 3 × 2, and 3 × 5 × 2 is asked for: do tokens stand before heads in it?"
+    assert t.check({"q_heads": RNG.normal(size=(5, 3, 2))})["q_heads"].hint == said

@@ -18,10 +18,11 @@ from attncalc.calculations.attention_options import DEFAULTS
 from attncalc.calculations.layers import CLAMPED
 from attncalc.common.errors import InputError
 from attncalc.common.numerals import ACCUMULATED
-from attncalc.evaluate.precisions import Narrow
+from attncalc.evaluate.precisions import Narrow, held
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.key import Key, known
 from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.modules import by_module
 from attncalc.homework.reading.sheets import from_python
 from attncalc.inputs.checkpoint_configs import EVERY, FOLDER
 from attncalc.solve.build import write
@@ -317,6 +318,21 @@ def test_float32_within_float64_is_right_and_said(model: str) -> None:
 
 
 @pytest.mark.release
+@pytest.mark.thorough
+def test_what_grew_from_noise_says_where_more_than_noise_mostly_is_was_first() -> None:
+    t, key, norm = computed("gpt2"), marker_of("gpt2").key, "layer 0/norm1/output"
+    weights = t.inputs["layer 0/attention/wq"].value
+    slack = key.slack(("layer 0/norm1", "output"), "bfloat16")
+    assert slack is not None
+    own = held(t[norm] + 0.8 * slack * np.sign(weights[:, 0]), "bfloat16")
+    q = held(own @ weights + t.inputs["layer 0/attention/bq"].value, "bfloat16")
+    marked = Marker(key, dtype="bfloat16").mark(from_python({norm: own, "layer 0/attention/q": q}))
+    assert [step.verdict for step in marked.steps] == ["right", "unexplained"]
+    hint = marked["layer 0/attention/q"].hint or ""
+    assert hint.startswith("it follows from arrays before it that are right but for noise: ")
+    assert hint.partition("; ")[2].startswith(f"the first that is off by more than noise mostly is: {norm}")
+
+
 def test_more_than_float32s_noise_in_one_row_is_none() -> None:
     dump = in_float32("llama", "normalised", "weights")
     dump["logits"][2] *= 1 + 1e-5  # far less than a thousandth of the other rows
@@ -778,6 +794,124 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
     assert t.check(given).first_wrong == "layer 0/attention/weights"
     with pytest.raises(InputError, match="one text is computed at a time"):
         m([IDS, IDS])
+
+
+@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.spread
+def test_what_is_returned_of_all_layers_may_lie_in_one_array(model: str) -> None:
+    """Hidden states one behind the other, with the axis of a batch in between or without."""
+    names, t = marker_of(model).key.names, computed(model)
+    modules = names.of_modules
+    assert modules is not None
+    stacks = {name.rpartition(".")[0] for name in modules.whole if "hidden_states." in name}
+    assert stacks
+    for name in stacks:
+        steps = modules.stacked(name)
+        states = np.stack([t["/".join(filter(None, step))] for step in steps])
+        for given in (states, states[:, None]):
+            found = dict(names.given_by(name, from_python(given).steps[""]))
+            assert [*found] == steps
+            assert all((found[step].value == given[i]).all() for i, step in enumerate(steps))
+        for given in (states[1:], states[-1]):
+            with pytest.raises(InputError, match=f"where {len(states)} arrays of 2 axes") as refused:
+                dict(names.given_by(name, from_python(given).steps[""]))
+            assert f"{name}.0" in refused.value.hint
+
+
+@pytest.mark.thorough
+def test_a_state_that_is_wrong_in_a_stack_is_placed() -> None:
+    t = computed("llama", dtype="float32")
+    states = np.stack([state[None] for state in t["hidden"]])
+    weights = np.stack([t[f"layer {i}/attention/weights"][None] for i in range(2)])
+    marked = t.check({"hidden_states": states, "attentions": weights})
+    assert marked
+    assert len(marked.steps) == 5
+    assert t.check({"attentions": np.swapaxes(weights, 0, 1)[:, ::-1][0]}).first_wrong == "layer 0/attention/weights"
+
+
+OVER_6 = "is a sum over 6 taken in place of a mean?"
+TIMES = (
+    (6, f"it is 6 times what is right, throughout: {OVER_6}"),
+    (-6, f"it is −6 times what is right, throughout: {OVER_6}"),
+    (1 / 6, "it is 1/6 times what is right, throughout: is a mean over 6 taken in place of a sum?"),
+    (4 / 5, "it is 4/5 times what is right, throughout: is a mean over 5 taken in place of one over 4?"),
+    (2.6, "it is 2.6 times what is right, throughout"),
+    (-1, "Look at the signs once more."),
+)
+"""Gradients times a number, and what is told of them."""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize(("times", "said"), TIMES)
+def test_a_gradient_times_a_number_is_told_without_a_search(
+    monkeypatch: pytest.MonkeyPatch, times: float, said: str, dtype: str
+) -> None:
+    t = computed("llama").grad(wrt=["layer 1/attention/wk", "layer 1/feed-forward/w1"])
+    key = Key(problem_of(t))
+    monkeypatch.setattr(Key, "wrong", None)  # cannot be searched
+    exact = {name: times * t[name] for name in ("layer 1/attention/grad_wk", "layer 1/feed-forward/grad_w1")}
+    dump = {name: held(value, dtype) if dtype == "bfloat16" else value.astype(dtype) for name, value in exact.items()}
+    marked = Marker(key, dtype=dtype).mark(from_python(dump))
+    hints = [re.sub(r"2\.60\d", "2.6", (step.hint or "").partition(";")[0]) for step in marked.steps]
+    assert hints == [said] * 2
+
+
+def test_a_square_gradient_that_is_transposed_is_told_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As frameworks keep weights, [out, in]."""
+    t = computed("llama").grad(wrt=["layer 1/attention/wq", "layer 1/attention/wk"])
+    monkeypatch.setattr(Key, "wrong", None)
+    for name in ("layer 1/attention/grad_wq", "layer 1/attention/grad_wk"):
+        assert t.check({name: t[name].T.astype(np.float32)})[name].mistake == "slip-transposed-answer"
+
+
+@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.spread
+def test_gradients_are_known_by_the_names_of_parameters(model: str) -> None:
+    """A gradient has the place and the layout of what it is of: read as that is, each parameter gives its operands."""
+    inputs = {path: given for path, given in computed(model).inputs.items() if given.is_stored}
+    gradients = [(group, f"grad_{name}") for group, _, name in (path.rpartition("/") for path in inputs)]
+    modules = by_module(computed(model).inputs, [*marker_of(model).key.nodes, *gradients])
+    read = {}
+    for name, tensor in tensors_of(MODELS / model).items():
+        for step, cut in modules.gradients(name).items():
+            read["/".join(step).replace("grad_", "")] = cut(np.asarray(tensor))
+    assert read.keys() == {
+        path for path, given in inputs.items() if "{e}" not in given.source
+    }  # a file for each expert
+    for path, value in read.items():
+        assert np.array_equal(value, inputs[path].value), path
+
+
+@pytest.mark.parametrize("model", ["llama", "gpt2", "bloom"])
+def test_a_models_gradients_are_asked_for_and_checked_by_their_names(model: str) -> None:
+    t = computed(model)
+    named = [path for path in t.inputs if path.startswith("layer 1/") and "norm" not in path]
+    stored = {re.sub(r"\[.*|\.T.*", "", t.inputs[path].source.partition("#")[2]) for path in named}
+    pull = t.grad(wrt=sorted(stored))
+    found = [made.name for made in pull.outputs]
+    assert sorted(found) == sorted(f"grad_{path.rpartition('/')[2]}" for path in named)
+    key = Key(problem_of(pull))
+    assert key.names.of_modules is not None
+    for name in stored:
+        parts = key.names.of_modules.gradients(name)
+        assert parts
+        whole = np.zeros(tensors_of(MODELS / model)[name].shape)
+        for step, cut in parts.items():
+            place = cut(np.arange(whole.size).reshape(whole.shape))
+            whole.reshape(-1)[place] = pull["/".join(step)]
+        marked = Marker(key).mark(from_python({name: whole}))
+        assert marked
+        assert len(marked.steps) == len(parts)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_a_gradient_whose_terms_cancel_is_right_whatever_rounding_leaves_of_it(dtype: str) -> None:
+    """What is added to all keys adds the same to every score of a row."""
+    pull, name = computed("gpt2").grad(wrt="layer 1/attention/bk"), "layer 1/attention/grad_bk"
+    assert 0 < np.abs(pull[name]).max() < 1e-15
+    for value in (pull[name], np.zeros(8), np.linspace(-1e-17, 2e-17, 8)):
+        assert Marker(Key(problem_of(pull)), dtype=dtype).mark(from_python({name: value}))
+    assert not pull.check({name: np.linspace(-1e-3, 2e-3, 8)})
 
 
 @pytest.mark.thorough

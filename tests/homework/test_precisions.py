@@ -249,3 +249,46 @@ def test_a_large_dump_that_nothing_explains_takes_as_much_as_four_results(name: 
     assert found.verdict == "unexplained"
     graphs = 8_000_000  # and the text of the modules that are loaded here
     assert peak < graphs + x.nbytes * (1 + 4 + (stored != "float64"))  # the others are widened once
+
+
+@pytest.mark.parametrize("size", [(3, 4), (40, 16)])
+def test_the_bits_of_bfloat16_are_told_and_read(size: tuple[int, int]) -> None:
+    """As a program has them that has no type for them; counts of 16 bits stay numbers."""
+    x = held(random(*size), "bfloat16").astype(np.float32)
+    bits = (x.view(np.uint32) >> 16).astype(np.uint16)
+    t = ac.attention(x, x, x)
+    output = held(t.result, "bfloat16").astype(np.float32)
+    stored = (output.view(np.uint32) >> 16).astype(np.uint16)
+    told = t.check(stored).steps[0]
+    assert (told.verdict, told.hint) == (
+        "unexplained",
+        "if these are the bits of bfloat16, --dtype bfloat16 reads them so",
+    )
+    assert t.check(stored, dtype="bfloat16")
+    assert not t.check(stored[::-1], dtype="bfloat16")
+    assert ac.attention(bits, x, x).inputs["q"].note.startswith("if these are the bits of bfloat16, save ")
+    counted = np.array([[1, 60000], [3, 4]], dtype=np.uint16)
+    assert ac.matmul(counted, np.eye(2)).check(counted)
+
+
+def softmax(scores: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda seen, scores: np.where(seen, scores, -np.inf),  # and the first row is NaN
+        lambda seen, scores: np.where(seen, scores, -1e9),
+        lambda seen, scores: scores + np.where(seen, 0, -1e9),  # which float64 has, and float32 has not
+        lambda seen, scores: scores + np.where(seen, 0, -1e4),
+    ],
+)
+def test_a_strict_triangle_is_named_whatever_becomes_of_the_row_that_sees_nothing(hide: Any, dtype: Any) -> None:
+    q, k, v = (random(12, 4, seed=seed).astype(dtype) for seed in range(3))
+    weights = softmax(hide(np.tril(np.ones((12, 12)), -1) > 0, (q @ k.T / 2).astype(dtype)).astype(dtype))
+    t = ac.attention(q, k, v, causal=True)
+    assert t.check({"weights": weights.astype(dtype)})["weights"].mistake == "mask-strict"

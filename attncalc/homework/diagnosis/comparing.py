@@ -152,6 +152,17 @@ def largest_error(answer: Answer, value: Array) -> float:
         return largest(answer.value - value)
 
 
+def furthest(answer: Answer, value: Array) -> tuple[tuple[int, ...], float]:
+    """The place of the entry that is furthest off, and how far that is; ∞ where only one of both is a number."""
+    with np.errstate(all="ignore"):
+        off = np.asarray(answer.value - value)
+        np.abs(off, out=off)
+    np.nan_to_num(off, copy=False, nan=np.inf, posinf=np.inf)
+    off[fits(answer, value) & np.isinf(off)] = 0.0  # masked in both
+    place = tuple(map(int, np.unravel_index(int(off.argmax()), off.shape)))
+    return place, float(off[place])
+
+
 def times_allowed(answer: Answer, value: Array) -> float:
     """How many times as far off as it may be the worst entry is; more than 1 is wrong."""
     right = fits(answer, value)

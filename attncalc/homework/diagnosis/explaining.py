@@ -146,7 +146,7 @@ def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
     """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself."""
-    if not key.is_small(question.step):
+    if not made or not key.is_small(question.step):
         return []  # it says enough
     candidates = [one for one in _candidates(question, key.wrong) if one.mistakes[0] in made]
     ways = product((fits, nearly), question.bases)

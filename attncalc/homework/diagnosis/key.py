@@ -194,6 +194,11 @@ class Key:
         evaluate(last, self.solutions.operands, after_step=look, keep=lambda node: False)
         return any(found)
 
+    @property
+    def of_model(self) -> bool:
+        """Whether it is of a model as it is stored, which nobody works out as homework."""
+        return self.problem.calculation.name in WHOLE
+
     # What is right, and what is wrong
 
     @cached_property

@@ -205,6 +205,33 @@ def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
     return Finding(UNEXPLAINED, hint=f"{hint}{_how_far(answer, expected)}", stopped=True)
 
 
+LARGEST_PART = 64
+"""A factor is told as a fraction of no larger number below."""
+
+
+def multiplied(answer: Answer, expected: Array) -> Finding | None:
+    """Whether a dump is what is right, times a number, as where a loss is summed in place of averaged."""
+    size = float(np.sum(np.square(expected), where=np.isfinite(expected)))
+    if answer.shape != expected.shape or np.count_nonzero(expected) < 2 or not size:
+        return None
+    with np.errstate(all="ignore"):
+        factor = float(np.sum(answer.value * expected, where=np.isfinite(expected))) / size
+    if not np.isfinite(factor) or not factor or not fits(answer.times(1 / factor), expected).all():
+        return None
+    said, asks, size = f"{factor:.4g}".replace("-", "−"), "", abs(factor)
+    parts = ((round(size * under), under) for under in range(1, LARGEST_PART + 1))
+    over, under = next(((over, u) for over, u in parts if abs(size * u - over) <= answer.noise * over), (0, 0))
+    if 1 in (over, under) or abs(over - under) == 1:
+        from fractions import Fraction  # a door: fractions take their time to load, and few answers are such
+
+        said = f"{'−' * (factor < 0)}{Fraction(over, under)}"
+        if under == 1 < over:
+            asks = f": is a sum over {over} taken in place of a mean?"
+        elif under > 1:
+            asks = f": is a mean over {under} taken in place of {f'one over {over}' if over > 1 else 'a sum'}?"
+    return Finding(UNEXPLAINED, hint=f"it is {said} times what is right, throughout{asks}")
+
+
 def _how_far(answer: Answer, expected: Array) -> str:
     """Sizes tell rounding from another rule; those of a dump of many entries, to two figures, give none away."""
     if not answer.dumped or answer.value.size <= MOST_NAMED:

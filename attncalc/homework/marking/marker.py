@@ -19,8 +19,10 @@ from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.homework.diagnosis.comparing import (
     LEFT_OVER,
     fits,
+    furthest,
     is_filled,
     is_lost,
+    largest,
     largest_error,
     nearly,
     times_allowed,
@@ -53,6 +55,7 @@ from attncalc.homework.marking.findings import (
     is_undone,
     located,
     mistaken,
+    multiplied,
     shared_out,
     slipped,
     sound,
@@ -64,6 +67,7 @@ from attncalc.homework.marking.findings import (
 from attncalc.homework.reading.answers import (
     BY_HAND,
     MOST_DECIMALS,
+    ROUND_OFF,
     Answer,
     Sheet,
     Tolerance,
@@ -72,6 +76,7 @@ from attncalc.homework.reading.answers import (
     nothing,
 )
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
+from attncalc.inputs.given import LEAST_BITS
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
 from attncalc.record.verdicts import (
@@ -214,6 +219,7 @@ class _Sheet:
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
             self.narrow = noise.coarsest(key, answers)
+        self.at_a_glance: set[StepKey] = set()  # what is told of them needs no search
         self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
@@ -237,7 +243,11 @@ class _Sheet:
         expected = self.key.value(step)
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
-        answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
+        nil, tolerance = LEFT_OVER * self.key.largest_operand, self.tolerance
+        is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
+        if tolerance is None and is_nothing and answer.stored not in NARROW:
+            tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
+        answer = replace(answer, nil=nil, tolerance=tolerance)
         stored = answer.stored
         in_stream = bool(self.narrow) and stored == "float32" and not answer.said
         narrow = in_stream or stored in NARROW
@@ -330,9 +340,12 @@ class _Sheet:
 
     def _first_finding(self, question: Question) -> Finding:
         """The first finding, in the order of judgement."""
+        if question.answer.bits and largest(question.expected) < LEAST_BITS:
+            return Finding(UNEXPLAINED, hint="if these are the bits of bfloat16, --dtype bfloat16 reads them so")
         return (
             self._sound(question)
             or self._carried(question)
+            or self._at_a_glance(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
             or self._with_a_constant_taken(question)
@@ -346,6 +359,25 @@ class _Sheet:
             or self._unexplained(question)
         )
 
+    def _is_gradient(self, step: StepKey) -> bool:
+        """Whether a step is a gradient of a model."""
+        return self.key.of_model and bool(self.key.nodes[step].args["of"])
+
+    def _at_a_glance(self, question: Question) -> Finding | None:
+        """What a model's gradient tells by its numbers alone, where it takes long to try every mistake."""
+        answer = question.answer
+        if not self._is_gradient(question.step) or not (answer.dumped or answer.used > MOST_DECIMALS):
+            return None
+        from attncalc.homework.diagnosis import slips  # a door: as below
+
+        if fits(answer.times(-1), question.expected).all():
+            return slipped(slips.SIGN)
+        if slips.is_transposed(answer, question.expected):
+            return slipped(slips.TRANSPOSED)
+        found = multiplied(answer, question.expected)
+        self.at_a_glance |= {question.step} if found else set()
+        return found
+
     def _unexplained(self, question: Question) -> Finding:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
         if is_undone(question.answer, question.expected):
@@ -354,9 +386,19 @@ class _Sheet:
             return shared
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
-            return GROWN
+            return replace(GROWN, hint=GROWN.hint + self._begun())
+        if self.key.of_model and question.answer.dumped and (found := multiplied(question.answer, question.expected)):
+            return found
         known = bool(possible(self.key, question))
         return unexplained(question.answer, question.expected, *follows, possible=known)
+
+    def _begun(self) -> str:
+        """The first array that is further off than noise of its type mostly is, though not too far for it."""
+        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: as above
+
+        right = ((step, q) for step, q in self.questions.items() if step in self.found)
+        first = next((spelled(step) for step, q in right if is_noticeable(q.answer, q.expected)), "")
+        return first and f"; the first that is off by more than noise mostly is: {first}"
 
     def _sound(self, question: Question) -> Finding | None:
         """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.
@@ -440,7 +482,7 @@ class _Sheet:
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
         hint = _of_another_shape(answer, expected.shape)
-        hint += self._of_other_tokens(question)
+        hint += self._of_other_tokens(question) or self._of_heads(question)
         torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
         if torn and not np.array_equal(expected, np.rint(expected)):
             hint += "; a comma parts numbers here: write 0.5 for 0,5"
@@ -457,6 +499,20 @@ class _Sheet:
             return ""
         [(theirs, ours)] = sizes
         return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
+
+    def _of_heads(self, question: Question) -> str:
+        """That tokens stand before heads, or which step has heads where none are asked for."""
+        step, given, due = question.step, question.answer.shape, question.expected.shape
+        turned = (*given[:-3], given[-2], given[-3], given[-1]) if len(given) in (3, 4) else ()
+        if turned == due:
+            return ": do tokens stand before heads in it?"
+        reads = f"--heads-layout {'bnhd'[-len(given) :]} reads tokens before heads"
+        for other, node in self.key.nodes.items():
+            alike = "h" in node.names and node.shape in (given, turned) and math.prod(node.shape) == math.prod(due)
+            if alike and step in self.key.own_behind(other, {step: question.expected}):
+                named = f": {spelled(other)} is {shape_text(node.shape)}"
+                return named if node.shape == given else f"{named}, and {reads}"
+        return ""
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)
@@ -531,6 +587,7 @@ class _Sheet:
     def _explain_by_the_others(self) -> None:
         """Explain steps by a mistake made elsewhere, by one beside those made before, or by one throughout."""
         wrong = [q for step, q in self.questions.items() if self.found[step].verdict in (UNEXPLAINED, FOLLOWS)]
+        wrong = [question for question in wrong if question.step not in self.at_a_glance]
         left = [question for question in wrong if self.found[question.step].verdict == UNEXPLAINED]
         made = {mistake for found in self.explained.values() for match in found for mistake in match}
         for question in left:
@@ -703,13 +760,18 @@ class Marker:
         laid = laid_out(self.key, answer, key, expected)
         share, answered = self._share(key, answer, finding), self._answered(key, laid)
         value = from_parts(expected) if key in self.key.complex else expected
+        at = most = None
+        if laid is not None:
+            most = math.inf if is_lost(laid, expected) else largest_error(laid, expected)
+            if finding.verdict not in SOUND and self.key.of_model:
+                at, most = furthest(laid, expected)
         return MarkedStep(
             name=spelled(key),
             finding=finding,
             given=_as_json(answer) if answer.value.size <= MOST_SHOWN else None,
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
-            max_error=None if laid is None else math.inf if is_lost(laid, expected) else largest_error(laid, expected),
+            max_error=most,
             score=weight * earned(finding.verdict, share, self.policy, answered),
             out_of=weight * self.policy.full,
             asked=wanted,
@@ -717,6 +779,7 @@ class Marker:
             answered=answered,
             axes=names if len(names := self.key.nodes[key].names) == value.ndim else (),
             times=None if laid is None or not laid.dumped else times_allowed(laid, expected),
+            at=at,
             labels=tuple(
                 known if len(known := self.key.labels.get(axis.name, ())) == axis.size else ()
                 for axis in self.key.nodes[key].axes

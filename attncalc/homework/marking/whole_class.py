@@ -344,8 +344,8 @@ def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Setting
 def _unanswered(step: MarkedStep, hint: str) -> MarkedStep:
     """A step as somebody has it who has not answered it."""
     found = Finding(MISSING, hint=hint)
-    own = replace(step, expected=None, max_error=None, times=None, written=())  # those are of another's problem
-    return replace(own, finding=found, given=None, score=0.0, share=0.0, answered=0.0)
+    own = replace(step, expected=None, max_error=None, times=None, at=None)  # those are of another's problem
+    return replace(own, finding=found, given=None, score=0.0, share=0.0, answered=0.0, written=())
 
 
 def _marker(key: Key, how: Settings, asked: Asked) -> Marker:

@@ -20,7 +20,7 @@ from attncalc.common.errors import InputError, both, quoted, visible
 from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number, with_slashes
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
-from attncalc.inputs.given import Place, brackets, flatten, index_of, nested, spoken
+from attncalc.inputs.given import Place, brackets, flatten, index_of, may_be_bits, nested, spoken
 from attncalc.inputs.json_files import plain
 from attncalc.record.numbers import shortest
 
@@ -154,6 +154,7 @@ class Answer:
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
     said: bool = False  # whether that was said
+    bits: bool = False  # whether its numbers may be the bits of bfloat16
     slack: Array | None = None  # how far each entry may be off, as numbers of that type leave sums
     tolerance: Tolerance | None = None  # how far each may be off, where its digits are not to decide
 
@@ -206,6 +207,9 @@ class Answer:
         """The answer, if a type is said it was computed in; what a hand may have written is no dump in a wide one."""
         if dtype is None:
             return self
+        if self.bits and dtype == "bfloat16":
+            numbers = (self.value.astype(np.uint32) << 16).view(np.float32)
+            return from_array(numbers, lambda at: ANSWER.name).as_stored(dtype)
         if not self.stored and dtype not in NARROW:
             return replace(self, said=True, noise=max(self.noise, NOISE.get(dtype, ROUND_OFF)))
         return replace(self, stored=dtype, inferred=False, said=True, noise=NOISE.get(dtype, ROUND_OFF))
@@ -250,6 +254,10 @@ class Answer:
         value, text, decimals, figures = moved
         slack, asked = (None if part is None else move(part) for part in (self.slack, self.asked))
         return replace(self, value=value, text=text, decimals=decimals, figures=figures, slack=slack, asked=asked)
+
+    def times(self, factor: float) -> Answer:
+        """The answer with its numbers multiplied."""
+        return replace(self, value=self.value * factor)
 
     def as_asked(self) -> Answer:
         """The answer without the entries that are not asked for."""
@@ -311,6 +319,7 @@ def from_array(value: Array, place: Place) -> Answer:
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size > MOST_STORED:
         raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
+    bits = may_be_bits(value)
     decimals = _decimals_of_all(value) if value.dtype.kind == "f" else LEAST_DECIMALS
     many = value.size >= FEWEST_DUMPED
     stored, noise = "", NOISE.get(own, ROUND_OFF)  # rounded numbers and whole ones fit any type
@@ -325,14 +334,13 @@ def from_array(value: Array, place: Place) -> Answer:
     if value.size <= BY_HAND and not (stored and many):
         texts = [shortest(entry) for entry in value.ravel()]
         answer = from_text(texts, value.shape, place)
-        return replace(answer, noise=max(answer.noise, noise), stored=stored)
+        return replace(answer, noise=max(answer.noise, noise), stored=stored, bits=bits)
     alike = np.broadcast_to(decimals, value.shape)
     text = np.broadcast_to(np.array("", dtype=object), value.shape)
     figures = np.broadcast_to(EXACTLY, value.shape)
     inferred = bool(stored) and stored != own
-    return Answer(
-        value.astype(np.float64, copy=False), text, alike, figures, noise=noise, stored=stored, inferred=inferred
-    )
+    numbers = value.astype(np.float64, copy=False)
+    return Answer(numbers, text, alike, figures, noise=noise, stored=stored, inferred=inferred, bits=bits)
 
 
 def _was_float32(value: Array) -> bool:

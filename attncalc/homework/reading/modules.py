@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count, takewhile
 from os.path import commonpath
 from typing import Any
 
 import numpy as np
 
+from attncalc.common.errors import InputError, shape_text
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.inputs.checkpoints import sums_of
+from attncalc.inputs.indexing import Part, split
 from attncalc.record.trace import Given
 
 CROSS, HEAD = "cross-attention", "lm_head"
@@ -113,14 +117,25 @@ class Fused(NamedTuple):
 
 
 class Modules(NamedTuple):
-    """What modules give, and what models return, by their plain names."""
+    """What modules give, what models return, and the gradients of parameters, by their plain names."""
 
     whole: Mapping[str, StepKey]
     fused: Mapping[str, Fused]
+    parameters: Mapping[str, Mapping[StepKey, Callable[[Array], Array]]]  # which part of theirs each gradient is
+
+    def gradients(self, name: str) -> Mapping[StepKey, Callable[[Array], Array]]:
+        """The gradients that are asked for of a parameter by its name in a framework, and what each is of theirs."""
+        return self.parameters.get(_plain(name), {})
 
     def step(self, name: str) -> StepKey | None:
         """The step of a name that hooks and outputs have in frameworks, where there is one of it."""
         return self.whole.get(_plain(name))
+
+    def stacked(self, name: str) -> list[StepKey]:
+        """The steps of what is returned as `name.0`, `name.1` …, which one array may hold one behind the other."""
+        plain = _plain(name)
+        each = takewhile(self.whole.__contains__, (f"{plain}.{i}" for i in count()))
+        return [] if plain in self.whole else [self.whole[one] for one in each]
 
     def parts(self, name: str) -> Fused | None:
         """The steps that one array of that name is, side by side."""
@@ -136,7 +151,7 @@ def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Module
     named = [(name, key) for name, key in _named(stored, order, sums_of(folders[0]) if folders else {}) if key in order]
     known = {_plain(_in_code(name)): key for name, key in named} | {_plain(name): key for name, key in named}
     widths = {path: each.value.shape[-1] for path, each in given.items() if each.value.ndim == 2}
-    return Modules(known, dict(_fused(stored, widths, order)))
+    return Modules(known, dict(_fused(stored, widths, order)), _parameters(stored, widths, order))
 
 
 _CUT = re.compile(
@@ -148,24 +163,61 @@ _CUT = re.compile(
 def _fused(
     stored: Mapping[str, str], widths: Mapping[str, int], order: Collection[StepKey]
 ) -> Iterator[tuple[str, Fused]]:
-    modules: dict[str, dict[str, Any]] = {}
-    for path, name in stored.items():
-        if path in widths and (cut := _CUT.fullmatch(name)):
-            modules.setdefault(cut[1], {})[path] = cut
-    for module, cuts in modules.items():
-        size = sum(widths[path] for path in cuts)
-        steps = {}
-        for path, cut in cuts.items():
-            layer, inner = _parted(path)
-            key = _key(layer, _gives(inner))
-            if key in order:
-                steps[key] = _places(cut, size, [widths[each] for each in cuts], widths[path])
+    for module, (size, places) in _side_by_side(stored, widths).items():
+        known = {_key(layer, _gives(inner)): at for path, at in places.items() for layer, inner in [_parted(path)]}
+        steps = {key: at for key, at in known.items() if key in order}
         if steps:
             yield _plain(module), Fused(size, steps)
     for path, name in stored.items():
         layer, inner = _parted(path)
         if inner in COLUMNS and (key := _key(layer, COLUMNS[inner])) in order:
             yield _plain(name.partition(".weight")[0]), Fused(None, {key: np.arange(0)})
+
+
+def _side_by_side(stored: Mapping[str, str], widths: Mapping[str, int]) -> dict[str, tuple[int, dict[str, Array]]]:
+    """The modules that do the work of several: the size of what each gives, and where the part of each weight lies."""
+    modules: dict[str, dict[str, Any]] = {}
+    for path, name in stored.items():
+        if path in widths and (cut := _CUT.fullmatch(name)):
+            modules.setdefault(cut[1], {})[path] = cut
+    sizes = {module: [widths[path] for path in cuts] for module, cuts in modules.items()}
+    return {
+        module: (
+            sum(sizes[module]),
+            {path: _places(cut, sum(sizes[module]), sizes[module], widths[path]) for path, cut in cuts.items()},
+        )
+        for module, cuts in modules.items()
+    }
+
+
+_OF_HEADS = re.compile(r"\[[^\]]* heads?\]")
+
+
+def _parameters(
+    stored: Mapping[str, str], widths: Mapping[str, int], order: Collection[StepKey]
+) -> dict[str, dict[StepKey, Callable[[Array], Array]]]:
+    """The gradients of operands by the names under which they are stored, and how they are read of the whole array."""
+    rows = {path: at for _, places in _side_by_side(stored, widths).values() for path, at in places.items()}
+    found: dict[str, dict[StepKey, Callable[[Array], Array]]] = {}
+    for path, name in stored.items():
+        group, _, operand = path.rpartition("/")
+        key = group, f"grad_{operand}"
+        if key in order:
+            array, parts = split(_OF_HEADS.sub("", name), ())
+            of_heads = rows[f"{group}/w{operand[1:]}"] if _OF_HEADS.search(name) else None  # a bias' as its weights'
+            found.setdefault(_plain(array), {})[key] = partial(_read, rows=of_heads, parts=parts, source=array)
+    return found
+
+
+def _read(array: Array, rows: Array | None, parts: Sequence[Part], source: str) -> Array:
+    """What an operand is of the array under whose name it is stored."""
+    if rows is not None:
+        if len(array) <= rows.max():
+            raise InputError(f"{source} is {shape_text(array.shape)}, and has no row {rows.max()}")
+        array = array[rows]
+    for part in parts:
+        array = part.cut(array, source)
+    return array
 
 
 def _places(cut: Any, size: int, widths: list[int], width: int) -> Array:

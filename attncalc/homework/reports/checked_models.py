@@ -10,7 +10,7 @@ from math import isfinite, prod
 
 import numpy as np
 
-from attncalc.common.errors import AttncalcError, amount
+from attncalc.common.errors import AttncalcError, amount, place_text
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import Trace
@@ -123,10 +123,9 @@ def _told_below(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
 
 def _worked(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
     """How far off each head is; the entry that is furthest off, as it comes about, and what the dump has there."""
-    off = _astray(step)
-    if trace is None or off is None:
+    off, at = _astray(step), step.at
+    if trace is None or off is None or not at:
         return
-    at = _furthest(off)
     with suppress(AttncalcError):  # a large run has not kept what it is made of
         axes = trace.find(step.name).axes
         if "h" in axes and len(axes) == off.ndim:
@@ -181,18 +180,11 @@ def _astray(step: MarkedStep) -> Array | None:
     return np.where(np.isnan(off), np.inf, off)
 
 
-def _furthest(off: Array) -> tuple[int, ...]:
-    """The place of the entry that is furthest off."""
-    return tuple(map(int, np.unravel_index(int(off.argmax()), off.shape)))
-
-
 def _worst(step: MarkedStep) -> Iterator[str]:
     """`off most by 0.0123 at [1,5,2]`, `wrong are 12 of 72 entries`, `in head 1 alone`."""
-    off = _astray(step)
-    if off is None:
+    if not step.at:
         return
-    at = _furthest(off)
-    yield f"off most by {format_number(float(off[at]))} at [{','.join(map(str, at))}]"
+    yield f"off most by {format_number(step.max_error or 0.0)} at {place_text(step.at)}"
     number = step.finding.wrong.number
     if not number and step.mistake:
         yield "no entry by itself is further off than numbers of its type may be: all together tell of this mistake"

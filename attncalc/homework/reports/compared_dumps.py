@@ -95,9 +95,11 @@ def _lost(listed: Sequence[Compared]) -> dict[str, str]:
 
 
 def _cells(one: Compared) -> tuple[str, ...]:
-    numbers = (_number(one.max_error), _number(one.relative), _cosine(one.cosine), _share(one.share))
-    place = "" if one.verdict in SOUND else SCALAR if one.at == () else _place(one)
-    return (_name(one.name), one.verdict, *numbers, place)
+    numbers = (_number(one.max_error), _number(one.relative), _cosine(one.cosine))
+    beyond, place = (
+        (_share(one.share), SCALAR if one.at == () else _place(one)) if one.verdict not in SOUND else ("", "")
+    )
+    return (_name(one.name), one.verdict, *numbers, beyond, place)
 
 
 def _name(name: str) -> str:
