@@ -148,7 +148,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         "mistake": verdict.mistake,
         "hint": verdict.hint,
         "answered": "; ".join(" ".join(row) for row in verdict.given),
-        "wrong entries": verdict.wrong,
+        "wrong entries": verdict.wrong_entries,
         "would tell apart": verdict.apart,
         "revealed": verdict.revealed,
     }

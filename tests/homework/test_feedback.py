@@ -7,16 +7,23 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Run
 
+from attncalc.homework.marking.findings import located
 from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reports import marked_sheets
 from attncalc.homework.reports.class_reports import report
 from attncalc.homework.reports.items import ALONE, ENOUGH, document, items, variants
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
+from attncalc.render import View
+from attncalc.render.page import write
+from attncalc.render.printing import Printing, printed
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
 RIGHT = "0.8044,0.1956,0.3302,0.6698,0.1956,0.6089,0.6698,-0.3395"
@@ -496,3 +503,24 @@ def test_a_student_is_one_however_the_name_is_written() -> None:
     assert [*told] == [names[1]]
     assert code(names[0]) == code(names[1]) != code("Bo")
     assert code(code("Bo")) == code("Bo")
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        (..., "every entry"),
+        (0, "all of h=1"),
+        ((1, 0), "all of h=2, n=a"),
+        (np.s_[:, 1, 0], "[1,b,x] [2,b,x]"),
+        (np.s_[:, 1:, :2], "[1,b,x] [1,b,y] [1,c,x] [1,c,y] [2,b,x] [2,b,y] [2,c,x] [2,c,y]"),
+        (np.s_[:, :, ::2], " ".join(f"[{h},{n},{m}]" for h in (1, 2) for n in "abc" for m in "xz")),
+    ],
+)
+def test_wrong_entries_are_told_by_matrices_and_rows_and_by_their_labels(at: Any, told: str) -> None:
+    off = np.zeros((2, 3, 3), dtype=bool)
+    off[at] = True
+    found, labels = Finding("unexplained", wrong=located(off)), ((), ("a", "b", "c"), ("x", "y", "z"))
+    step = MarkedStep("weights", found, None, off.shape, None, None, 0, 2, axes=("h", "n", "m"), labels=labels)
+    page = printed(marked_sheets.page(Marked("multihead", (step,))), Printing(base=1))
+    for form in ("plain", "markdown", "html"):
+        assert f"wrong entries: {told}" in str(write(page, form, View())).replace("\\", ""), form
