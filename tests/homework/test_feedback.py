@@ -16,7 +16,7 @@ from conftest import Run
 from attncalc.homework.marking.findings import located
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports import marked_sheets
-from attncalc.homework.reports.class_reports import report
+from attncalc.homework.reports.class_reports import overview, report
 from attncalc.homework.reports.items import ALONE, ENOUGH, document, items, variants
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
@@ -524,3 +524,21 @@ def test_wrong_entries_are_told_by_matrices_and_rows_and_by_their_labels(at: Any
     page = printed(marked_sheets.page(Marked("multihead", (step,))), Printing(base=1))
     for form in ("plain", "markdown", "html"):
         assert f"wrong entries: {told}" in str(write(page, form, View())).replace("\\", ""), form
+
+
+def test_a_class_says_what_cannot_be_told_from_a_mistake() -> None:
+    def sheet(name: str, *also: str) -> Graded:
+        found = Finding("mistake", kind="misconception", mistakes=("a-b",), also=also)
+        return replace(student(0, ("right", 2.0)), student=name, marked=Marked("attention", (wrong(found),)))
+
+    def wrong(found: Finding) -> MarkedStep:
+        return MarkedStep("weights", found, None, (2,), None, None, 0, 2)
+
+    for sheets, summed in (
+        ([sheet("Ann", "c-d")], "a-b (or c-d) 1"),
+        ([sheet("Ann", "c-d"), sheet("Bo")], "a-b 2"),
+        ([sheet("Ann", "e", "c-d", "f"), sheet("Bo", "c-d", "e", "f")], "a-b (or c-d, e, …) 2"),
+    ):
+        said = report(sheets, "table", View()) + str(write(overview(sheets), "plain", View()))
+        assert f"mistakes: {summed}" in said
+        assert "first wrong at weights: a-b (or c-d" in said
