@@ -142,6 +142,9 @@ def _sentence(words: str) -> str:
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 
+SET = {"strong": "strong", "emphasis": "em", "code": "code"}
+"""How a span of each kind is set."""
+
 # Blocks
 
 
@@ -226,6 +229,7 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
         return  # any other entry is pointed at
     elif isinstance(block, Paragraph):
         said = element("code", text(block.text)) if block.kind == "code" else _sentence(block.text)
+        said = "".join(element(SET[kind], text(part)) if kind else text(part) for part, kind in block.spans) or said
         said += f": {BLANK * 5}" if block.kind == "blank" else ""
         yield element("p", said, {"why": "why", "about": "about", "remark": "faint"}.get(block.kind, ""))
     elif isinstance(block, Note) and block.kind == "warning":

@@ -36,6 +36,8 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage{amsmath}
 \allowdisplaybreaks
 """
+SET = {"strong": "textbf", "emphasis": "emph", "code": "texttt"}
+"""How a span of each kind is set."""
 INNERMOST = r"\\begin\{cases\}(?:(?!\\(?:begin|end)\{).)*\\end\{cases\}"
 CASES = re.compile(rf"(\\left\({INNERMOST}\\right\)|{INNERMOST})")
 
@@ -137,7 +139,7 @@ def _block(block: Any, view: View) -> Iterator[str]:
 
 def _paragraph(block: Paragraph) -> Iterator[str]:
     if block.kind == "":
-        yield tex.sentence(block.text)
+        yield f"\n{_text(block)}"
     elif block.kind == "onward":
         return  # no command goes into a document
     elif block.kind == "blank":
@@ -146,6 +148,11 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
         yield f"\\texttt{{{tex.text(block.text)}}}"
     else:
         yield f"\n{tex.sentence(block.text)}"
+
+
+def _text(block: Paragraph) -> str:
+    set_apart = "".join(rf"\{SET[kind]}{{{tex.text(part)}}}" if kind else tex.text(part) for part, kind in block.spans)
+    return set_apart or tex.sentence(block.text)
 
 
 def _section(part: Part, view: View) -> Iterator[str]:
@@ -300,7 +307,7 @@ def _exercises(part: Part, view: View) -> Iterator[str]:
         elif isinstance(block, Table):
             yield f"{_math(block)} $=$ {tex.text(block.single)}\n"
         else:
-            yield tex.text(block.text)
+            yield f"\n{_text(block)}"
 
 
 def _exercise(part: Part) -> Iterator[str]:

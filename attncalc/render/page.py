@@ -39,12 +39,20 @@ BACKWARD = ", backward"
 """Behind the name of a part where it stands for the second time: its gradients, `norm1, backward`."""
 
 
+class Span(NamedTuple):
+    """A part of somebody's text, and how it is set: strong, emphasis, code, or as it is."""
+
+    text: str
+    kind: str = ""
+
+
 class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
     kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward
     latex: str = ""  # the same, where it holds formulas
+    spans: tuple[Span, ...] = ()  # the same, where parts of it are set apart
 
 
 class Note(NamedTuple):

@@ -22,8 +22,8 @@ from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
 from attncalc.render import View
-from attncalc.render.page import write
-from attncalc.render.printing import Printing, printed
+from attncalc.render.page import Heading, Page, Paragraph, Part, write
+from attncalc.render.printing import Printing, printed, texts_of
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
 RIGHT = "0.8044,0.1956,0.3302,0.6698,0.1956,0.6089,0.6698,-0.3395"
@@ -344,6 +344,52 @@ alone.
 Due <soon>
 """
 PRINTED = ("--texts", "texts.md", "--index-base", "1", "--print-decimal", ",")
+MARKED = """# Title
+Sheet **3**
+# Instructions
+Work with **four *decimals* at** most, `a_b`; <b> 5 * 3 * 2, \\*not\\* & $x$, a_b_c.
+See [the page](https://x.org/a?b=1) or <https://y.org>.
+
+3. first
+4. second
+   - inner
+"""
+SET = {
+    "html": [
+        "<p>Work with <strong>four </strong><em>decimals</em><strong> at</strong> most, <code>a_b</code>; &lt;b&gt; 5",
+        "5 * 3 * 2, *not* &amp; $x$, a_b_c. See the page (https://x.org/a?b=1) or https://y.org.</p>",
+        "<p>3. first</p>",
+        "<p>4. second</p>",
+        "<p>• inner</p>",
+        "<h1>Sheet 3</h1>",
+    ],
+    "latex": [
+        r"Work with \textbf{four }\emph{decimals}\textbf{ at} most, \texttt{a\_b}; \textless{}b\textgreater{} 5",
+        r"5 * 3 * 2, *not* \& \$x\$, a\_b\_c. See the page (https://x.org/a?b=1) or https://y.org.",
+        "\n\n3. first\n\n4. second\n\n• inner\n",
+    ],
+    "markdown": [
+        r"Work with **four** *decimals* **at** most, `a_b`; \<b\> 5 \* 3 \* 2, \*not\* \& \$x\$, a_b_c. See the page",
+        "\n3\\. first\n\n4\\. second\n\n• inner\n",
+        "# Sheet 3\n",
+    ],
+    "plain": [
+        "Work with four decimals at most, a_b; <b> 5 * 3 * 2, *not* & $x$, a_b_c. See the page (https://x.org/a?b=1)"
+    ],
+}
+
+
+@pytest.mark.parametrize("form", SET)
+@pytest.mark.parametrize("where", ["instead of usual ones", "where there are none"])
+def test_ones_own_texts_are_set_as_markdown_says(form: str, where: str) -> None:
+    usual = Part("exercises", Heading("Work out"), (Paragraph("Work.", "instructions"),))
+    page = Page("a", (Heading("a"), *([usual] if where == "instead of usual ones" else [])))
+    done = str(write(printed(page, Printing(texts_of(MARKED, "texts.md"))), form, View()))
+    for part in SET[form]:
+        assert part in done, done
+    assert "Work." not in done
+
+
 WORDS = ("Course", "Sheet 3", "Work alone.", "no calculator", "Due")
 
 
