@@ -80,13 +80,12 @@ def given(trace: Trace, shown: Sequence[Step], printing: Printing = AS_IT_IS) ->
     and columns are counted.
     """
     chosen, places, calculation = _chosen(trace), numbered(trace), problem_of(trace).calculation
-    told: list[Block] = []
-    for table in operands(trace):
-        told.append(table._replace(source=""))
+    tables, counted = [table._replace(source="") for table in operands(trace)], []
+    for table in tables:
         operand = calculation.operand(table.name)
         if table.name in places and operand is not None:
-            told.append(_counted(f"{table.symbol}: {operand.help}. Its numbers", places[table.name], printing))
-    return (*told, *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
+            counted.append(_counted(f"{table.symbol}: {operand.help}. Its numbers", places[table.name], printing))
+    return (*tables, *counted, *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
 
 
 def _counted(what: str, axis: str, printing: Printing) -> Paragraph:
