@@ -356,11 +356,11 @@ See [the page](https://x.org/a?b=1) or <https://y.org>.
 """
 SET = {
     "html": [
-        "<p>Work with <strong>four </strong><em>decimals</em><strong> at</strong> most, <code>a_b</code>; &lt;b&gt; 5",
+        ">Work with <strong>four </strong><em>decimals</em><strong> at</strong> most, <code>a_b</code>; &lt;b&gt; 5",
         "5 * 3 * 2, *not* &amp; $x$, a_b_c. See the page (https://x.org/a?b=1) or https://y.org.</p>",
-        "<p>3. first</p>",
-        "<p>4. second</p>",
-        "<p>• inner</p>",
+        ">3. first</p>",
+        ">4. second</p>",
+        ">• inner</p>",
         "<h1>Sheet 3</h1>",
     ],
     "latex": [
