@@ -139,7 +139,7 @@ def _block(block: Any, view: View) -> Iterator[str]:
 
 def _paragraph(block: Paragraph) -> Iterator[str]:
     if block.kind == "":
-        yield f"\n{_text(block)}"
+        yield tex.sentence(block.text)
     elif block.kind == "onward":
         return  # no command goes into a document
     elif block.kind == "blank":
@@ -147,7 +147,7 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
     elif block.kind == "code":
         yield f"\\texttt{{{tex.text(block.text)}}}"
     else:
-        yield f"\n{tex.sentence(block.text)}"
+        yield f"\n{_text(block)}"
 
 
 def _text(block: Paragraph) -> str:

@@ -50,7 +50,7 @@ class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
-    kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward
+    kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward, own
     latex: str = ""  # the same, where it holds formulas
     spans: tuple[Span, ...] = ()  # the same, where parts of it are set apart
 

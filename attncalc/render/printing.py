@@ -108,7 +108,7 @@ def _paragraphs(markdown: str) -> Iterator[Paragraph]:
             spans = (*([Span(mark)] if mark else []), *_spans(token.children or []))
             mark = ""
             is_plain = not any(span.kind for span in spans)
-            yield Paragraph("".join(span.text for span in spans), spans=() if is_plain else spans)
+            yield Paragraph("".join(span.text for span in spans), "own", spans=() if is_plain else spans)
 
 
 def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
