@@ -572,6 +572,12 @@ def test_wrong_entries_are_told_by_matrices_and_rows_and_by_their_labels(at: Any
         assert f"wrong entries: {told}" in str(write(page, form, View())).replace("\\", ""), form
 
 
+def test_wrong_entries_of_an_answer_of_another_shape_are_told_by_their_places() -> None:
+    found = Finding("unexplained", wrong=located(np.array([[True, False], [True, False]])))
+    step = MarkedStep("weights", found, [1, 2], (2,), None, None, 0, 2)  # as a report has it that is read again
+    assert "wrong entries: [0,0] [1,0]" in str(marked_sheets.plain(Marked("attention", (step,))))
+
+
 def test_a_class_says_what_cannot_be_told_from_a_mistake() -> None:
     def sheet(name: str, *also: str) -> Graded:
         found = Finding("mistake", kind="misconception", mistakes=("a-b",), also=also)

@@ -136,7 +136,9 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
 
 def _regions(wrong: Wrong, shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """The entries that are wrong; of a row or a matrix that is wrong throughout only what it begins with."""
-    found = tuple(_inside(wrong.cells, shape, ())) if wrong.all_named and wrong.cells and shape else ()
+    if not (wrong.all_named and shape and wrong.cells and len(wrong.cells[0]) == len(shape)):
+        return ()  # too many, or of an answer that has another shape
+    found = tuple(_inside(wrong.cells, shape, ()))
     return found if len(found) <= MOST_PLACES or wrong.number <= MOST_LISTED else ()
 
 
