@@ -121,6 +121,18 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
         )
 
 
+def must_be_classes(name: str, value: Array, size: int, axis: str, *, by_number: bool, but: int | None = None) -> None:
+    """Raise for what tells no classes, by their numbers or by probabilities; tell how it was read."""
+    if not by_number:
+        must_sum_to_one(name, value)
+        pure = numbers(value)
+        shares = pure is None or ((pure != 0) & (pure != 1)).any()
+        note(f"{name} read as {'probabilities of the classes' if shares else 'one-hot: 1 at the right class'}")
+    else:
+        must_be_places(name, value, size, axis, but=but)
+        note(f"{name} read as the numbers of the right classes, counted from 0")
+
+
 def not_all_masked(name: str) -> Check:
     """A check that no row of scores (along the axis of the options, else the last one) is −∞ throughout.
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from attncalc.calculations.conditions import (
+    must_be_classes,
     must_be_places,
     must_be_probabilities,
     must_sum_to_one,
@@ -50,16 +51,10 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
         must_sum_to_one(name, given)
     else:
         not_all_masked(name)(values)
-    if target.ndim == given.ndim:
-        must_sum_to_one("target", target)
-        pure = numbers(target)
-        shares = pure is None or ((pure != 0) & (pure != 1)).any()
-        note(f"target read as {'probabilities of the classes' if shares else 'one-hot: 1 at the right class'}")
-    else:
-        must_be_places("target", target, given.shape[-1], "C", but=ignored)
-        note("target read as the numbers of the right classes, counted from 0")
-        if ignored is not None and (numbers(target) == ignored).all():
-            raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
+    by_number = target.ndim < given.ndim
+    must_be_classes("target", target, given.shape[-1], "C", by_number=by_number, but=ignored)
+    if by_number and ignored is not None and (numbers(target) == ignored).all():
+        raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
     weights = numbers(values["class_weights"]) if "class_weights" in values else None
     if weights is not None and (weights < 0).any():
         raise DomainError(f"class_weights{place_text(np.argwhere(weights < 0)[0])} is below 0")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
-from attncalc.calculations.conditions import must_be_places, must_sum_to_one
+from attncalc.calculations.conditions import must_be_classes
 from attncalc.calculations.losses import log_probabilities, score, why_losses
 from attncalc.common.errors import OptionError, ShapeError
 from attncalc.declare.calculation import calculation, same, shuffled
@@ -147,14 +147,12 @@ def _diverged(watched: Sequence[Node]) -> Callable[[Values], End | None]:
 
 
 def _check_targets(values: Mapping[str, Any]) -> None:
-    """Refuse targets that are no classes, where classes are to be told."""
+    """Refuse targets that are no classes, where classes are to be told; tell how they were read."""
     if values["loss"] != "cross-entropy":
         return
     last = max(int(name[1:]) for name in values if name[0] == "w" and name[1:].isdigit())
-    if values["y"].ndim == values["x"].ndim:
-        must_sum_to_one("y", values["y"])
-    else:
-        must_be_places("y", values["y"], values[f"w{last}"].shape[-1], f"h{last}")
+    by_number = values["y"].ndim < values["x"].ndim
+    must_be_classes("y", values["y"], values[f"w{last}"].shape[-1], f"h{last}", by_number=by_number)
 
 
 @calculation(

@@ -19,7 +19,7 @@ class Printed(NamedTuple):
             "Print",
             "--texts",
             "FILE.md",
-            "plain texts of one's own, below the headings # Title, # Instructions, # Header, # Footer",
+            "texts of one's own in Markdown, below the headings # Title, # Instructions, # Header, # Footer",
         ),
     ] = None
     index_base: Annotated[

@@ -210,7 +210,12 @@ def _weighed(weights: Node, values: Node) -> Node:
 
 
 def _total(x: Node, over: str) -> Node:
-    return _outside(x, lambda inner: Node("sum", inner, over=over))
+    return _outside(x, lambda inner: as_node(1) if _is_unit(inner, over) else Node("sum", inner, over=over))
+
+
+def _is_unit(x: Node, over: str) -> bool:
+    """Whether the entries sum to 1 along an axis, as a fact of the primitive."""
+    return bool(x.row.unit) and x.args[x.row.unit].name == over
 
 
 def _matrix_product(a: Node, b: Node) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake, chosen, without, wrong
-from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS, gates_unscaled
+from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS, gates_unscaled, no_bias
 
 WHOLE = "Do the gates of a token share a whole in this model?"
 
@@ -44,6 +44,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         *GATES,
         *CLAMPS,
         *ACTIVATION,
+        no_bias("logits hidden expert_outputs"),
     ),
 }
 """Calculation → its mistakes, the commonest first."""

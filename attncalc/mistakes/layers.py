@@ -7,7 +7,7 @@ from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chos
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
 from attncalc.mistakes.embeddings import LEFT_OUT, all_but
-from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, no_bias, weights_transposed
+from attncalc.mistakes.projections import ACTIVATION, BENT, CLAMPS, GATES, no_bias, weights_transposed
 
 SCALED = "Is the embedding multiplied by anything first?"
 
@@ -151,6 +151,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     ),
     "ffn": (
         *ACTIVATION,
+        *BENT,
         *GATES,
         *CLAMPS,
         wrong(

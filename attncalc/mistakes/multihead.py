@@ -5,7 +5,7 @@ from __future__ import annotations
 from attncalc.declare.mistake import Mistake
 from attncalc.mistakes.attention_core import CORE, GRADIENTS
 from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, SEEN
-from attncalc.mistakes.projections import conv1d_transposed
+from attncalc.mistakes.projections import conv1d_transposed, no_bias
 from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
 
@@ -13,6 +13,16 @@ OF_HEADS = (*HEADS, conv1d_transposed("q k v output"), *QK_NORM, SINK)
 """Mistakes of heads, of their projections, and of what heads may have besides."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *OF_HEADS, *GRADIENTS, *CAUSAL),
+    "multihead": (
+        *CORE,
+        *MASKS,
+        *BIASES,
+        *IN_ATTENTION,
+        *SEEN,
+        *OF_HEADS,
+        *GRADIENTS,
+        *CAUSAL,
+        no_bias("q k v output"),
+    ),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -9,6 +9,7 @@ from attncalc.language.gradients import slopes
 from attncalc.language.graph import Node, as_node, inside, rewrite
 from attncalc.language.ops import log, mean, total
 from attncalc.mistakes.cross_entropy import OF_SHARES
+from attncalc.mistakes.projections import ACTIVATION, BENT, no_bias
 
 CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
@@ -183,6 +184,7 @@ REGRESSION = (
     ),
     *_constants("grad_w grad_b"),
     *LOSS,
+    no_bias("predictions"),
     wrong(
         "mse-x-untransposed",
         "grad_w",
@@ -288,10 +290,26 @@ def _before_bending(s: Scope) -> Node:
     return like(s.z1.T @ s.delta2, s.this)
 
 
+def _straight(s: Scope) -> Node:
+    """What an activation is given, as it is."""
+    found: Node = getattr(s, s.step.args["name"].replace("a", "z"))
+    return found
+
+
 MLP = (
     *_constants("delta2"),
     *LOSS,
     *ENTROPY,
+    *BENT,
+    *ACTIVATION,
+    wrong(
+        "ffn-no-activation",
+        "a1 a2 a3 a4",
+        _straight,
+        says="without the activation",
+        hint="What are two layers with nothing between them?",
+    ),
+    no_bias("z1 z2 z3 z4 z5"),
     wrong(
         "bp-updated-w2",
         "delta1",

@@ -72,6 +72,28 @@ ACTIVATION = (
     ),
 )
 
+BENT = (
+    wrong(
+        "tanh-sigmoid",
+        options=chosen(activation=_either_way(tanh="sigmoid")),
+        says="the sigmoid in place of tanh, or the other way round",
+        hint=WHICH,
+    ),
+    wrong(
+        "tanh-relu",
+        options=chosen(activation=_either_way(tanh="relu")),
+        says="ReLU in place of tanh, or the other way round",
+        hint=WHICH,
+    ),
+    wrong(
+        "sigmoid-relu",
+        options=chosen(activation=_either_way(sigmoid="relu")),
+        says="ReLU in place of the sigmoid, or the other way round",
+        hint=WHICH,
+    ),
+)
+"""The activations of the first networks, one in place of another."""
+
 
 def _the_other(s: Scope) -> Node:
     other = {"hidden": "linear", "linear": "hidden"}[s.step.args["name"]]

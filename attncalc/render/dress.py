@@ -270,7 +270,12 @@ main.attncalc { --ground: var(--paper); }
   main.attncalc { padding: 0; max-width: none; }
   .attncalc .scroll, .attncalc p.formula { background: none; mask-image: none; }
   .attncalc .step, .attncalc figure, .attncalc tr, .attncalc .operands > div { break-inside: avoid; }
-  .attncalc :is(h1, h2, h3, caption, summary, .formula, .why) { break-after: avoid; }
+  .attncalc :is(h1, h2, h3, caption, summary, .formula, .why, .instructions) { break-after: avoid; }
+  .attncalc > section ~ p { break-before: avoid; }
+  .attncalc .blank { box-sizing: border-box; height: 9mm; color: transparent; print-color-adjust: exact;
+    background: linear-gradient(var(--ink), var(--ink)) 50% calc(100% - 1mm) / calc(100% - 3mm) 1px no-repeat; }
+  .attncalc tr:not(:has(:nth-child(10))) > .blank { min-width: 21mm; }
+  .attncalc p .blank { display: inline-block; min-width: 40mm; }
   .attncalc section.step, .attncalc section > section { margin-bottom: 1.4rem; }
   .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
   .attncalc .scroll, .attncalc .formula { overflow: visible; }

@@ -143,6 +143,11 @@ def _sentence(words: str) -> str:
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 
+SAID = {"why": "why", "about": "about", "remark": "faint", "instructions": "instructions"}
+"""The class of running text, by its kind."""
+SET = {"strong": "strong", "emphasis": "em", "code": "code"}
+"""How a span of each kind is set."""
+
 # Blocks
 
 
@@ -227,8 +232,9 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
         return  # any other entry is pointed at
     elif isinstance(block, Paragraph):
         said = element("code", text(block.text)) if block.kind == "code" else _sentence(block.text)
+        said = "".join(element(SET[kind], text(part)) if kind else text(part) for part, kind in block.spans) or said
         said += f": {BLANK * 5}" if block.kind == "blank" else ""
-        yield element("p", said, {"why": "why", "about": "about", "remark": "faint"}.get(block.kind, ""))
+        yield element("p", said, SAID.get(block.kind, ""))
     elif isinstance(block, Note) and block.kind == "warning":
         yield element("p", f"Warning: {text(block.text)}", "remark warning")
     elif isinstance(block, Note):
@@ -472,17 +478,22 @@ def _told(step: Part, layout: Layout) -> Iterator[str]:
 
 
 def _exercises(part: Part, layout: Layout) -> Iterator[Block]:
-    """What is given, or what is to be worked out."""
+    """What is given, side by side as far as there is room, or what is to be worked out."""
     yield element("h2", text(part.heading.text))
-    for block in part.blocks:
-        if isinstance(block, Part) and block.kind == "exercise":
-            yield around("section", below(_exercise(block, layout)), "step")
-        elif isinstance(block, Part):
-            yield element("h2", text(block.heading.text))
-        elif isinstance(block, Table):
-            yield _operand(block, layout)
-        else:
-            yield from _block(block, layout)
+    for kind, run in groupby(part.blocks, key=type):
+        drawn = chain.from_iterable(_worked_out(each, layout) for each in run)
+        yield from [around("div", below(drawn), "operands")] if kind is Table else drawn
+
+
+def _worked_out(block: Any, layout: Layout) -> Iterator[Block]:
+    if isinstance(block, Table):
+        yield _operand(block, layout)
+    elif isinstance(block, Part) and block.kind == "exercise":
+        yield around("section", below(_exercise(block, layout)), "step")
+    elif isinstance(block, Part):
+        yield element("h2", text(block.heading.text))
+    else:
+        yield from _block(block, layout)
 
 
 def _exercise(part: Part, layout: Layout) -> Iterator[Block]:

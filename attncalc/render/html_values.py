@@ -15,6 +15,7 @@ from attncalc.record.numbers import format_number, parted
 from attncalc.render import View, tex
 from attncalc.render.mathml import mathml
 from attncalc.render.page import (
+    BLANK,
     GAP,
     Limits,
     Line,
@@ -177,7 +178,7 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
 
 def single(table: Table, chain: str, name: str, entry: str, layout: Layout) -> str:
     """A single number behind the words that lead to it."""
-    number = element(name, _entry(table, (), entry), **_told(table, (), layout))
+    number = element(name, _entry(table, (), entry), "blank" if table.blank else "", **_told(table, (), layout))
     return element("p", chain + number, "value", **_number(table, layout))
 
 
@@ -290,7 +291,7 @@ def _matrix(
             if i is None or j is None:
                 row.append(element("td", GAP, "gap"))
                 continue
-            shade = scale.of(numbers[j]) if scale and numbers else ""
+            shade = scale.of(numbers[j]) if scale and numbers else "blank" if table.blank and entry == BLANK else ""
             said = (f' class="{shade}"' if shade else "") + (f'{linked}{j}"' if linked else "")
             if not is_plain:  # of the many entries of a large value nothing is told but the number
                 said += attributes_of(_told(table, (*before, j), layout))

@@ -36,6 +36,8 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage{amsmath}
 \allowdisplaybreaks
 """
+SET = {"strong": "textbf", "emphasis": "emph", "code": "texttt"}
+"""How a span of each kind is set."""
 INNERMOST = r"\\begin\{cases\}(?:(?!\\(?:begin|end)\{).)*\\end\{cases\}"
 CASES = re.compile(rf"(\\left\({INNERMOST}\\right\)|{INNERMOST})")
 
@@ -145,7 +147,12 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
     elif block.kind == "code":
         yield f"\\texttt{{{tex.text(block.text)}}}"
     else:
-        yield f"\n{tex.sentence(block.text)}"
+        yield f"\n{_text(block)}"
+
+
+def _text(block: Paragraph) -> str:
+    set_apart = "".join(rf"\{SET[kind]}{{{tex.text(part)}}}" if kind else tex.text(part) for part, kind in block.spans)
+    return set_apart or tex.sentence(block.text)
 
 
 def _section(part: Part, view: View) -> Iterator[str]:
@@ -301,7 +308,7 @@ def _exercises(part: Part, view: View) -> Iterator[str]:
         elif isinstance(block, Table):
             yield f"{_math(block)} $=$ {tex.text(block.single)}\n"
         else:
-            yield tex.text(block.text)
+            yield f"\n{_text(block)}"
 
 
 def _exercise(part: Part) -> Iterator[str]:

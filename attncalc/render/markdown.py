@@ -25,6 +25,7 @@ from attncalc.render.page import (
     Point,
     Points,
     Rows,
+    Span,
     Table,
     Verdict,
     axes,
@@ -39,6 +40,8 @@ EXERCISE = Limits(rows=64, columns=64, tables=64)
 ROOM = "&emsp;" * 3
 """What makes an empty cell wide enough to write in."""
 BLANK = r"\_"
+SET = {"strong": "**", "emphasis": "*"}
+"""What stands around a span of each kind."""
 BAR = r"\|"  # a bar inside a cell, which would else end it
 WORDS = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")  # letters and digits, in which no sign acts
 SIGNS = re.compile(r"^[-+=]|[\\`*\[\]<>~$&|#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
@@ -119,8 +122,19 @@ def _paragraph(block: Paragraph) -> str:
         return f"`{block.text}`"
     if block.kind == "blank":
         return f"{plain(block.text)}: {BLANK * 20}"
+    if block.spans:
+        return "".join(map(_span, block.spans))
     mark = {"why": "*", "remark": "*", "sound": "**", "wrong": "**"}.get(block.kind, "")
     return f"{mark}{plain(block.text)}{mark}"
+
+
+def _span(span: Span) -> str:
+    if span.kind in ("", "code"):
+        return code(span.text) if span.kind else plain(span.text)
+    said = span.text.strip()  # a mark beside a space sets nothing apart
+    before, after = span.text.split(said) if said else (span.text, "")
+    mark = SET[span.kind] if said else ""
+    return f"{before}{mark}{plain(said)}{mark}{after}"
 
 
 def _given(part: Part, view: View) -> Iterator[str]:
@@ -254,7 +268,7 @@ def _exercises(part: Part, view: View) -> Iterator[str]:
             yield f"{_symbol(block)}, {plain(block.sizes)}" if block.shape else f"{_symbol(block)} = `{block.single}`"
             yield from _boxes(block)
         else:
-            yield plain(block.text)
+            yield _paragraph(block)
 
 
 def _exercise(part: Part) -> Iterator[str]:

@@ -39,12 +39,20 @@ BACKWARD = ", backward"
 """Behind the name of a part where it stands for the second time: its gradients, `norm1, backward`."""
 
 
+class Span(NamedTuple):
+    """A part of somebody's text, and how it is set: strong, emphasis, code, or as it is."""
+
+    text: str
+    kind: str = ""
+
+
 class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
-    kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward
+    kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward, own
     latex: str = ""  # the same, where it holds formulas
+    spans: tuple[Span, ...] = ()  # the same, where parts of it are set apart
 
 
 class Note(NamedTuple):
@@ -161,6 +169,8 @@ class Table(NamedTuple):
 
 LEFT_OUT = "–"
 """What stands in an entry that nobody has answered."""
+MOST_PLACES = 12
+"""So many places are named of what is wrong in an answer, each an entry, a row or a matrix."""
 
 
 class Verdict(NamedTuple):
@@ -174,13 +184,14 @@ class Verdict(NamedTuple):
     hint: str = ""
     revealed: str = ""
     apart: str = ""  # where there are operands that would tell apart what explains it equally well
-    wrong: str = ""  # which entries are wrong, in words
+    wrong: str = ""  # which entries are wrong, in words, where they are too many for the next
+    places: tuple[tuple[int, ...], ...] = ()  # the same: each an entry, or by fewer indices all that it is in front of
     map: tuple[tuple[bool, ...], ...] = ()  # the same as a map, row by row, where it is small
     given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
     stack: tuple[int, ...] = ()  # the sizes of the axes in front of the columns, along which the rows lie
     first: int = 0  # by which rows and columns are counted from
     labels: tuple[tuple[str, ...], ...] = ()  # of each axis, () where it has none
-    along: str = ""  # what the axes of the stack are called, `h,n`, where that is known and there are several
+    axes: tuple[str, ...] = ()  # what they are called
     misshapen: str = ""  # which shape the answer has, where another is asked for: no entry of it is right or wrong
 
     @property
@@ -189,6 +200,27 @@ class Verdict(NamedTuple):
         if self.misshapen:
             return f"as written: {self.misshapen}"
         return "as written, × where it is wrong" if self.given else "× where it is wrong"
+
+    @property
+    def along(self) -> str:
+        """What the axes of the stack are called, `h,n`, where there are several."""
+        return ",".join(self.axes[:-1]) if len(self.axes) > 2 else ""
+
+    @property
+    def wrong_entries(self) -> str:
+        """Which entries are wrong, in words: `every entry`, `all of h=0, [1,river,2]`."""
+        if () in self.places:
+            return "every entry"
+        told = " ".join(map(self._entries, self.places[:MOST_PLACES])).removesuffix(";")
+        more = len(self.places) - MOST_PLACES
+        return (f"{told} and {more} more" if more > 0 else told) or self.wrong
+
+    def _entries(self, place: tuple[int, ...]) -> str:
+        names = [name for axis, index in enumerate(place) for name in self._names(axis, [index])]
+        if len(place) > len(self.stack):
+            return f"[{','.join(names)}]"
+        axes = self.axes or ("row",)
+        return f"all of {', '.join(f'{axis}={name}' for axis, name in zip(axes, names, strict=False))};"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -221,8 +253,8 @@ class Verdict(NamedTuple):
     @property
     def besides(self) -> Iterator[str]:
         """What else is said of the answer, below its map or in place of one."""
-        if self.wrong and (not self.map or len(self.stack) > 1):
-            yield f"wrong entries: {self.wrong}"
+        if self.wrong_entries and (not self.map or len(self.stack) > 1):
+            yield f"wrong entries: {self.wrong_entries}"
         if self.given and not self.map:
             yield f"answered: {self.given[0][0]}"
         yield from filter(None, (self.revealed, self.apart))

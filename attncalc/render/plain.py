@@ -149,7 +149,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         "hint": verdict.hint,
         "shape": verdict.misshapen * (verdict.misshapen not in verdict.hint),
         "answered": "; ".join(" ".join(row) for row in verdict.given),
-        "wrong entries": verdict.wrong,
+        "wrong entries": verdict.wrong_entries,
         "would tell apart": verdict.apart,
         "revealed": verdict.revealed,
     }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError, both, near, quoted
 from attncalc.render.page import (
@@ -20,14 +20,21 @@ from attncalc.render.page import (
     Points,
     Row,
     Rows,
+    Span,
     Table,
     Verdict,
 )
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 TEXTS = ("Title", "Instructions", "Header", "Footer")
 TITLE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
 PLACE = re.compile(r"\"[^\"]*\"|\[\d+(?:…\d+)?(?:,\d+(?:…\d+)?)*\]")
 """A place, as pages write it: `[0,1]`, `[1024…1087,0…63]`; or somebody else's words, which stand in quotes."""
+READ = ["backticks", "emphasis", "entity", "escape", "link", "autolink", "list", "newline"]
+"""What is read of Markdown in texts of one's own, by the names of rules."""
+SPANS = {"strong_open": "strong", "em_open": "emphasis", "code_inline": "code"}
 NUMBER = re.compile(r"(?<![\w.])(\d+)\.(\d+(?:e[-+]?\d+)?)(?!\w|\.\d)")
 CALL = re.compile(r"\w\([^()]*\)")
 
@@ -36,7 +43,7 @@ CALL = re.compile(r"\w\([^()]*\)")
 class Printing:
     """How pages are printed for a class: the texts by their headings, the first index, the decimal mark."""
 
-    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    texts: Mapping[str, tuple[Paragraph, ...]] = field(default_factory=dict)
     base: int = 0
     decimal: str = "."
 
@@ -61,11 +68,11 @@ class Printing:
 AS_IT_IS = Printing()
 
 
-def texts_of(markdown: str, source: str) -> dict[str, tuple[str, ...]]:
+def texts_of(markdown: str, source: str) -> dict[str, tuple[Paragraph, ...]]:
     """The texts of a file by their headings, each as its paragraphs; an item of a list is one by itself."""
     found: dict[str, list[str]] = {}
     name = ""
-    for number, line in enumerate([*markdown.splitlines(), ""], 1):
+    for number, line in enumerate(markdown.splitlines(), 1):
         heading = TITLE.fullmatch(line.strip())
         if heading:
             name = heading[1].capitalize()
@@ -74,22 +81,58 @@ def texts_of(markdown: str, source: str) -> dict[str, tuple[str, ...]]:
                 raise InputError(f"{source}:{number}: no text is called {quoted(heading[1])}", hint=hint)
             if name in found:
                 raise InputError(f"{source}:{number}: {name} stands there twice")
-            found[name] = [""]
-        elif not name and line.strip():
+            found[name] = []
+        elif name:
+            found[name].append(line)
+        elif line.strip():
             hint = "# Title, # Instructions, # Header or # Footer stands above each text"
             raise InputError(f"{source}:{number}: there is no heading above this text", hint=hint)
-        elif name and (not line.strip() or line.lstrip().startswith(("- ", "* "))):
-            found[name].append(line.strip())
-        elif name:
-            found[name][-1] = f"{found[name][-1]} {line.strip()}".strip()
-    return {name: tuple(filter(None, parts)) for name, parts in found.items()}
+    return {name: tuple(_paragraphs("\n".join(lines))) for name, lines in found.items()}
+
+
+def _paragraphs(markdown: str) -> Iterator[Paragraph]:
+    """Paragraphs and items of lists, what is emphasised, strong or code in them; a link has its address behind it."""
+    from markdown_it import MarkdownIt  # a door: few pages have texts of one's own
+
+    items: list[int] = []  # of the lists that are open the number of the item; 0 where they have none
+    mark = ""
+    for token in MarkdownIt("zero").enable(READ).parse(markdown):
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            items.append(int(token.attrs.get("start", 1)) - 1 if token.type[0] == "o" else -1)
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            items.pop()
+        elif token.type == "list_item_open":
+            items[-1] += items[-1] >= 0
+            mark = f"{items[-1]}. " if items[-1] >= 0 else "• "
+        elif token.type == "inline":
+            spans = (*([Span(mark)] if mark else []), *_spans(token.children or []))
+            mark = ""
+            is_plain = not any(span.kind for span in spans)
+            yield Paragraph("".join(span.text for span in spans), "own", spans=() if is_plain else spans)
+
+
+def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
+    kinds, href, linked = [""], "", ""
+    for token in tokens:
+        if token.type in ("strong_open", "em_open"):
+            kinds.append(SPANS[token.type])
+        elif token.type in ("strong_close", "em_close"):
+            kinds.pop()
+        elif token.type == "link_open":
+            href, linked = str(token.attrs["href"]), ""
+        elif token.type == "link_close":
+            yield from [Span(f" ({href})")] if href.removeprefix("mailto:") != linked else []
+        else:
+            said = " " if token.type in ("softbreak", "hardbreak") else token.content
+            linked += said
+            yield Span(said, SPANS.get(token.type, kinds[-1]))
 
 
 def printed(page: Page, how: Printing) -> Page:
     """The page as it is printed for a class."""
     blocks = [_block(block, how) for block in page.blocks]
-    texts = {name: [Paragraph(part) for part in parts] for name, parts in how.texts.items()}
-    title = " ".join(how.texts.get("Title", ())) or page.title
+    texts = how.texts
+    title = " ".join(part.text for part in texts.get("Title", ())) or page.title
     at = next((i for i, block in enumerate(blocks) if isinstance(block, Heading)), -1)
     if at >= 0 and "Title" in texts:
         blocks[at] = Heading(title)
@@ -128,7 +171,7 @@ def _block(block: Any, how: Printing) -> Any:
 def _inside(block: Any, how: Printing) -> list[Any]:
     """A block of a part; in place of usual instructions a teacher's own."""
     if isinstance(block, Paragraph) and block.kind == "instructions" and "Instructions" in how.texts:
-        return [Paragraph(part, block.kind) for part in how.texts["Instructions"]]
+        return [part._replace(kind=block.kind) for part in how.texts["Instructions"]]
     return [_block(block, how)]
 
 

@@ -171,7 +171,7 @@ class Drawn:
         if isinstance(block, Heading):
             yield self.text(block.text, ACCENT)
         elif isinstance(block, Paragraph):
-            yield from [] if block.kind in ("", "beside") else [Text()]
+            yield from [] if block.kind in ("", "beside", "own") else [Text()]
             words = block.text + f": {BLANK * 5}" * (block.kind == "blank")
             yield _Whole(self.text(words, KINDS.get(block.kind, "")))
         elif isinstance(block, Note):

@@ -666,6 +666,25 @@ def _counted(letter: str, along: str, sizes: Sequence[int]) -> tuple[str, str]:
     return f"{text} along {along}", rf"{latex} \text{{ along }} {latex_axis(along)}"
 
 
+def numbered(trace: Trace) -> dict[str, str]:
+    """The operands and steps whose entries are places, counted from 0, each with the axis along which they are."""
+    found: dict[str, str] = {}
+    for node in walk(*behind(trace).named):
+        if node.row.numbered:
+            source, axis = node.row.numbered
+            held = walk(node.sources[source], into=lambda held: held.sources if held.row.elementwise else ())
+            told = {each for each in held if each.op in ("input", "step")}
+            found |= {each.path if each.op == "step" else each.args["name"]: _axis(node, axis) for each in told}
+        elif node.op == "step" and node.sources[0].row.points:
+            found[node.path] = _axis(node.sources[0], node.sources[0].row.points)
+    return found
+
+
+def _axis(node: Node, argument: str) -> str:
+    axis = node.args[argument]
+    return axis if isinstance(axis, str) else axis.name
+
+
 def edges(trace: Trace) -> list[tuple[str, str, str]]:
     """What each value of a backward pass goes into, with the rule by which its gradient comes back from there.
 

@@ -62,7 +62,8 @@ def test_the_formulas_are_those_of_the_books() -> None:
         "Xᵀ·δ_1",
     ]
     classes = ac.mlp(**GIVEN, y=[0, 1, 1], loss="cross-entropy")
-    assert classes.find("delta2").formula == "(probabilities ⊙ Σ onehot(Y) − onehot(Y)) / N"
+    assert "y read as the numbers of the right classes, counted from 0" in classes.notes
+    assert classes.find("delta2").formula == "(probabilities − onehot(Y)) / N"
 
 
 @pytest.mark.parametrize("classes", [False, True])

@@ -305,6 +305,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem(
             "multihead", {"heads": 2, "qk_norm": True, "qk_norm_over": "all", "eps": 0.1}, q_gamma=WIDE_GAINS, **TOKENS
         ),
+        problem("multihead", {"heads": 2}, bq=[1, 0, -1, 0.5, 0, 2], bo=[0.5, 0, 1, 0, -1, 0], **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
     "latent-attention": [
@@ -409,7 +410,7 @@ PROBLEMS: dict[str, list[Problem]] = {
             b1=[0.5, -1, 0.3],
             b2=[0.2, -0.4],
         )
-        for kind in ("relu", "gelu")
+        for kind in ("relu", "gelu", "tanh")
     ]
     + [
         problem(
@@ -450,6 +451,7 @@ PROBLEMS: dict[str, list[Problem]] = {
             (2, {}, {}),
             (1, {"no_renormalise": True, "routed_scale": 2.5, "capacity": 1}, {}),
             (2, {"activation": "swiglu-clamped"}, {"x": [[9, -6, 3, 0], [2, 7, -5, 4], [-8, 1, 6, -3]]}),
+            (2, {}, {"b1": whole(57, 3, 3), "b2": whole(58, 3, 4), "router_bias": [0.5, -1, 0]}),
             (2, {"activation": "gelu"}, {"w3": None, "shared_w1": whole(55, 4, 3), "shared_w2": whole(56, 3, 4)}),
         )
     ],
@@ -584,7 +586,7 @@ PROBLEMS: dict[str, list[Problem]] = {
             w2=[[1, -0.5], [0.3, -0.7]],
             b2=[0, 0.3],
         )
-        for activation in ("sigmoid", "tanh")
+        for activation in ("sigmoid", "tanh", "relu", "gelu", "gelu-tanh", "silu")
     ]
     + [
         problem(

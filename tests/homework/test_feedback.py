@@ -7,16 +7,23 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Run
 
+from attncalc.homework.marking.findings import located
 from attncalc.homework.marking.whole_class import Graded
-from attncalc.homework.reports.class_reports import report
+from attncalc.homework.reports import marked_sheets
+from attncalc.homework.reports.class_reports import overview, report
 from attncalc.homework.reports.items import ALONE, ENOUGH, document, items, variants
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
+from attncalc.render import View
+from attncalc.render.page import Heading, Page, Paragraph, Part, write
+from attncalc.render.printing import Printing, printed, texts_of
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
 RIGHT = "0.8044,0.1956,0.3302,0.6698,0.1956,0.6089,0.6698,-0.3395"
@@ -337,6 +344,52 @@ alone.
 Due <soon>
 """
 PRINTED = ("--texts", "texts.md", "--index-base", "1", "--print-decimal", ",")
+MARKED = """# Title
+Sheet **3**
+# Instructions
+Work with **four *decimals* at** most, `a_b`; <b> 5 * 3 * 2, \\*not\\* & $x$, a_b_c.
+See [the page](https://x.org/a?b=1) or <https://y.org>.
+
+3. first
+4. second
+   - inner
+"""
+SET = {
+    "html": [
+        ">Work with <strong>four </strong><em>decimals</em><strong> at</strong> most, <code>a_b</code>; &lt;b&gt; 5",
+        "5 * 3 * 2, *not* &amp; $x$, a_b_c. See the page (https://x.org/a?b=1) or https://y.org.</p>",
+        ">3. first</p>",
+        ">4. second</p>",
+        ">• inner</p>",
+        "<h1>Sheet 3</h1>",
+    ],
+    "latex": [
+        r"Work with \textbf{four }\emph{decimals}\textbf{ at} most, \texttt{a\_b}; \textless{}b\textgreater{} 5",
+        r"5 * 3 * 2, *not* \& \$x\$, a\_b\_c. See the page (https://x.org/a?b=1) or https://y.org.",
+        "\n\n3. first\n\n4. second\n\n• inner\n",
+    ],
+    "markdown": [
+        r"Work with **four** *decimals* **at** most, `a_b`; \<b\> 5 \* 3 \* 2, \*not\* \& \$x\$, a_b_c. See the page",
+        "\n3\\. first\n\n4\\. second\n\n• inner\n",
+        "# Sheet 3\n",
+    ],
+    "plain": [
+        "Work with four decimals at most, a_b; <b> 5 * 3 * 2, *not* & $x$, a_b_c. See the page (https://x.org/a?b=1)"
+    ],
+}
+
+
+@pytest.mark.parametrize("form", SET)
+@pytest.mark.parametrize("where", ["instead of usual ones", "where there are none"])
+def test_ones_own_texts_are_set_as_markdown_says(form: str, where: str) -> None:
+    usual = Part("exercises", Heading("Work out"), (Paragraph("Work.", "instructions"),))
+    page = Page("a", (Heading("a"), *([usual] if where == "instead of usual ones" else [])))
+    done = str(write(printed(page, Printing(texts_of(MARKED, "texts.md"))), form, View()))
+    for part in SET[form]:
+        assert part in done, done
+    assert "Work." not in done
+
+
 WORDS = ("Course", "Sheet 3", "Work alone.", "no calculator", "Due")
 
 
@@ -496,3 +549,48 @@ def test_a_student_is_one_however_the_name_is_written() -> None:
     assert [*told] == [names[1]]
     assert code(names[0]) == code(names[1]) != code("Bo")
     assert code(code("Bo")) == code("Bo")
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        (..., "every entry"),
+        (0, "all of h=1"),
+        ((1, 0), "all of h=2, n=a"),
+        (np.s_[:, 1, 0], "[1,b,x] [2,b,x]"),
+        (np.s_[:, 1:, :2], "[1,b,x] [1,b,y] [1,c,x] [1,c,y] [2,b,x] [2,b,y] [2,c,x] [2,c,y]"),
+        (np.s_[:, :, ::2], " ".join(f"[{h},{n},{m}]" for h in (1, 2) for n in "abc" for m in "xz")),
+    ],
+)
+def test_wrong_entries_are_told_by_matrices_and_rows_and_by_their_labels(at: Any, told: str) -> None:
+    off = np.zeros((2, 3, 3), dtype=bool)
+    off[at] = True
+    found, labels = Finding("unexplained", wrong=located(off)), ((), ("a", "b", "c"), ("x", "y", "z"))
+    step = MarkedStep("weights", found, None, off.shape, None, None, 0, 2, axes=("h", "n", "m"), labels=labels)
+    page = printed(marked_sheets.page(Marked("multihead", (step,))), Printing(base=1))
+    for form in ("plain", "markdown", "html"):
+        assert f"wrong entries: {told}" in str(write(page, form, View())).replace("\\", ""), form
+
+
+def test_wrong_entries_of_an_answer_of_another_shape_are_told_by_their_places() -> None:
+    found = Finding("unexplained", wrong=located(np.array([[True, False], [True, False]])))
+    step = MarkedStep("weights", found, [1, 2], (2,), None, None, 0, 2)  # as a report has it that is read again
+    assert "wrong entries: [0,0] [1,0]" in str(marked_sheets.plain(Marked("attention", (step,))))
+
+
+def test_a_class_says_what_cannot_be_told_from_a_mistake() -> None:
+    def sheet(name: str, *also: str) -> Graded:
+        found = Finding("mistake", kind="misconception", mistakes=("a-b",), also=also)
+        return replace(student(0, ("right", 2.0)), student=name, marked=Marked("attention", (wrong(found),)))
+
+    def wrong(found: Finding) -> MarkedStep:
+        return MarkedStep("weights", found, None, (2,), None, None, 0, 2)
+
+    for sheets, summed in (
+        ([sheet("Ann", "c-d")], "a-b (or c-d) 1"),
+        ([sheet("Ann", "c-d"), sheet("Bo")], "a-b 2"),
+        ([sheet("Ann", "e", "c-d", "f"), sheet("Bo", "c-d", "e", "f")], "a-b (or c-d, e, …) 2"),
+    ):
+        said = report(sheets, "table", View()) + str(write(overview(sheets), "plain", View()))
+        assert f"mistakes: {summed}" in said
+        assert "first wrong at weights: a-b (or c-d" in said

@@ -268,7 +268,7 @@ CATALOGUE = """
     block-pre-for-post block-pre-for-after qk-norm-of-each-head block-residual-from-normed block-no-residual
 
     gelu-tanh gelu-cdf-only gelu-no-sqrt2 gelu-pdf gelu-no-half gelu-tanh-no-cubic gelu-sigmoid gelu-silu gelu-relu
-    silu-relu
+    silu-relu tanh-sigmoid tanh-relu sigmoid-relu
 
     sm-temp-multiply sm-temp-after sm-temp-twice sm-temp-ignored sm-no-exp sm-base2 sm-base10 sm-neg sm-sigmoid
     sm-argmax sm-max-numerator-only sm-exp-zero-is-0

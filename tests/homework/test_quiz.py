@@ -327,7 +327,7 @@ def test_a_worksheet_speaks_of_what_stands_on_it_alone(name: str) -> None:
             assert not re.search(rf"(?<!\w){re.escape(other)}(?![\w(])", told), (step, other, told)
 
 
-MLP = {
+MLP: dict[str, Any] = {
     "calculation": "mlp",
     "inputs": {
         "x": [[1, -1], [0.5, 2]],
@@ -339,6 +339,7 @@ MLP = {
     },
     "options": {"activation": "tanh", "loss": "cross-entropy"},
 }
+SQUARED = MLP["inputs"] | {"y": [[1, 0, 0], [0, 0, 1]]}
 
 
 @pytest.mark.thorough
@@ -355,7 +356,35 @@ def test_a_worksheet_names_no_file_and_says_what_counts_from_0(
     for sheet in sheets:
         text = sheet.read_text(encoding="utf-8")
         assert not re.search(r"secret|keys\.json", text)
-        assert "for cross-entropy its class (from 0)" in text
+        assert "0 is the first along h2, though rows and columns count from 1" in text
+
+
+@rows("name", MADE)
+def test_a_worksheet_says_of_all_places_that_they_count_from_0(name: str) -> None:
+    problem, text = made(name).problem, handed_out(name)["worksheet.md"]
+    for operand in problem.calculation.operands:
+        given = problem.inputs.get(operand.name)
+        if given is not None and operand.kind in ("tokens", "integers"):
+            assert "Its numbers count from 0: 0 is the first along" in text, operand.name
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "axis"),
+    [
+        ("beam", "chosen", "next"),
+        ("sampling", "order", "V"),
+        ("t5-bias", "buckets", "buckets"),
+        ("bpe", "words", "symbol"),
+    ],
+)
+def test_a_worksheet_says_that_answers_count_from_0(name: str, step: str, axis: str) -> None:
+    assert f"Numbers of {step} count from 0: 0 is the first along {axis}*" in handed_out(name)["worksheet.md"]
+
+
+def test_a_target_that_tells_no_classes_is_not_said_to_count(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mlp.json").write_text(json.dumps(MLP | {"options": {"loss": "mse"}, "inputs": SQUARED}))
+    assert run("quiz", "mlp.json", "-o", "out", cwd=tmp_path).returncode == 0
+    assert "count from 0" not in (tmp_path / "out" / "worksheet.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough

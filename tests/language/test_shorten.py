@@ -17,7 +17,7 @@ from attncalc.language.axes import Axis
 from attncalc.language.expression import parse
 from attncalc.language.gradients import shortened
 from attncalc.language.graph import Node, as_node, given, step
-from attncalc.language.ops import mean, spread, total
+from attncalc.language.ops import mean, one_hot, spread, total
 from attncalc.language.primitive import formula
 
 
@@ -89,6 +89,8 @@ N = Axis("n", 3)
         (mean, "mean(x)"),
         (lambda x: 0 * x, "0 copied along n"),
         (lambda x: step("named", 1 * x) * 1, "named"),
+        (lambda x: x * total(one_hot(x, Axis("class", 3)), "class"), "x"),
+        (lambda x: total(one_hot(x, Axis("class", 3)), "n"), "Σ_n onehot(x)"),
     ],
 )
 def test_numbers_and_sizes_come_out_of_what_is_linear(build: Callable[[Node], Node], short: str) -> None:
@@ -97,7 +99,7 @@ def test_numbers_and_sizes_come_out_of_what_is_linear(build: Callable[[Node], No
     (found,) = shortened([node])
     assert formula(step("whole", found)) == short
     assert found.axes == node.axes
-    operands = {"x": np.array([1.0, -2, 5])}
+    operands = {"x": np.array([1.0, 2, 0])}
     assert evaluate([found], operands)[found] == pytest.approx(evaluate([node], operands)[node])
 
 

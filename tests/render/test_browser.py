@@ -20,8 +20,12 @@ from test_samples import PROBLEMS, posed
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
+from attncalc.homework.quiz.handouts import files
+from attncalc.homework.quiz.worksheets import Wording
 from attncalc.record.trace import Given, Remark
 from attncalc.render import View
+from attncalc.render.page import Paragraph
+from attncalc.render.printing import Printing
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -472,13 +476,62 @@ def test_the_edge_of_paper_cuts_no_table_however_wide_it_is(look: Look) -> None:
     assert cut_on_paper(look, pages) == {}
 
 
+def on_paper(browse: Browse, page: str, folder: Path) -> list[list[str]]:
+    """The lines of each page that a browser prints."""
+    browse(page, "--no-pdf-header-footer", f"--print-to-pdf={folder / 'page.pdf'}")
+    words = [str(PDFTOTEXT), "-layout", "page.pdf", "-"]
+    printed = subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", check=True).stdout
+    return [[line.strip() for line in page.splitlines() if line.strip()] for page in printed.split("\f")]
+
+
+@cache
+def worksheets() -> dict[str, str]:
+    """Problems to be worked out by hand, some of them wide, with a teacher's own texts around them."""
+    texts = {
+        "Footer": (Paragraph("Good luck!"),),
+        "Instructions": (Paragraph("Work alone."), Paragraph("Four digits.")),
+    }
+    wording = Wording(printing=Printing(texts))
+    names = ("mlp", "multihead", "cross-entropy", "embed", "cosine", "pairwise")
+    return {name: files(posed(name), ("html",), wording=wording)["worksheet.html"] for name in names}
+
+
+@pytest.mark.thorough
+def test_on_paper_there_is_room_to_write_a_number_by_hand(look: Look) -> None:
+    test = """
+    const size = part => part.getBoundingClientRect(), top = part => Math.round(size(part).top);
+    const few = of(".blank").filter(part => !part.matches("tr:has(:nth-child(10)) > *"));
+    const given = of(".operands > div");
+    return { few: few.map(size).map(each => [each.width, each.height]), all: of(".blank").length,
+             rows: new Set(given.map(top)).size, given: given.length };
+    """
+    printed = {name: POLICY.sub("", page).replace("@media print", "@media all") for name, page in worksheets().items()}
+    found = look(framed(printed, test, 718)).found
+    millimetre = 96 / 25.4
+    for name, said in found.items():
+        assert said["all"] > 0, name
+        for width, height in said["few"]:
+            assert width > 21 * millimetre - 1, name  # a line of 18 mm, and its ends
+            assert height > 8 * millimetre, name
+        assert said["given"] == 1 or said["rows"] < said["given"], name
+    assert cut_on_paper(look, worksheets()) == {}
+
+
+@pytest.mark.skipif(not PDFTOTEXT, reason="needs pdftotext")
+@pytest.mark.parametrize("name", ["mlp", "multihead"])
+def test_on_paper_work_begins_below_its_instructions_and_no_footer_is_alone(
+    browse: Browse, look: Look, tmp_path: Path, name: str
+) -> None:
+    pages = [page for page in on_paper(browse, worksheets()[name], tmp_path) if page]
+    assert pages[-1][-1] == "Good luck!"
+    assert len(pages[-1]) > 4
+    assert all(page[-1] != "Four digits." for page in pages)
+
+
 @pytest.mark.skipif(not PDFTOTEXT, reason="needs pdftotext")
 def test_on_paper_no_heading_stands_at_the_foot_of_a_page(browse: Browse, look: Look, tmp_path: Path) -> None:
     trace = solve(posed("encoder-block")._replace(backward=Backward()))
-    browse(page_in("html", trace), "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'page.pdf'}")
-    words = [str(PDFTOTEXT), "-layout", "page.pdf", "-"]
-    printed = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stdout
-    pages = [[line.strip() for line in page.splitlines() if line.strip()] for page in printed.split("\f")]
+    pages = on_paper(browse, page_in("html", trace), tmp_path)
     headings = {"Given", "Result", *(step.name for step in trace.steps), *(step.group for step in trace.steps)} - {""}
     lasts = [page[-1].removesuffix(", backward").lstrip("0123456789 ") for page in pages if page]
     assert len(lasts) > 10

@@ -18,11 +18,10 @@ from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part,
 from attncalc.render.printing import AS_IT_IS, Printing, printed
 from attncalc.render.traces import formula, operands
 from attncalc.solve.problem import problem_of
+from attncalc.solve.solver import numbered
 
 DECIMALS = 4
 ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."
-FROM_0 = "from 0"
-"""What is said of operands that hold places."""
 FORMULAS = ("none", "names", "full")
 """How much a worksheet tells of each step: nothing, the names of what it is made of, or its formula."""
 
@@ -67,29 +66,32 @@ def page(
     hashed = [Paragraph(f"Problem {whose.problem}")] if whose.problem and not whose.student else []
     start = (Heading(whose.title or trace.calculation), Paragraph(about(trace)), told, *hashed)
     work = (Paragraph(ASKED, "instructions"), *_exercises(trace, exercises, wording))
-    parts = Part("exercises", Heading("Given"), given(trace, shown)), Part("exercises", Heading("Work out"), work)
+    parts = (
+        Part("exercises", Heading("Given"), given(trace, shown, wording.printing)),
+        Part("exercises", Heading("Work out"), work),
+    )
     return printed(Page(trace.calculation, (*start, *parts)), wording.printing)
 
 
-def given(trace: Trace, shown: Sequence[Step]) -> tuple[Block, ...]:
+def given(trace: Trace, shown: Sequence[Step], printing: Printing = AS_IT_IS) -> tuple[Block, ...]:
     """The operands of a problem, the steps of it that are told, and the options that were given.
 
     From which file of the teacher's an operand is concerns no student; that its numbers count from 0 does, however rows
     and columns are counted.
     """
-    chosen = _chosen(trace)
-    told: list[Block] = []
-    for table in operands(trace):
-        told += [table._replace(source=""), *_counted(trace, table)]
-    return (*told, *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
+    chosen, places, calculation = _chosen(trace), numbered(trace), problem_of(trace).calculation
+    tables, counted = [table._replace(source="") for table in operands(trace)], []
+    for table in tables:
+        operand = calculation.operand(table.name)
+        if table.name in places and operand is not None:
+            counted.append(_counted(f"{table.symbol}: {operand.help}. Its numbers", places[table.name], printing))
+    return (*tables, *counted, *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
 
 
-def _counted(trace: Trace, table: Table) -> list[Paragraph]:
-    """What an operand is that points at places, counted from 0."""
-    operand = problem_of(trace).calculation.operand(table.name)
-    if operand is None or FROM_0 not in operand.help or (np.asarray(table.value) % 1 != 0).any():
-        return []
-    return [Paragraph(f"{table.symbol}: {operand.help}", "about")]
+def _counted(what: str, axis: str, printing: Printing) -> Paragraph:
+    """That places are counted from 0, whatever rows and columns are counted from."""
+    though = f", though rows and columns count from {printing.base}" if printing.base else ""
+    return Paragraph(f"{what} count from 0: 0 is the first along {axis}{though}", "about")
 
 
 def _told(step: Step) -> Table:
@@ -102,14 +104,16 @@ def _told(step: Step) -> Table:
 
 
 def _exercises(trace: Trace, exercises: Sequence[Exercise], wording: Wording) -> Iterator[Block]:
-    group = ""
+    group, places = "", numbered(trace)
     for number, exercise in enumerate(exercises, 1):
         step = exercise.step
         if step.group != group:
             group = step.group
             yield Part("group", Heading(group or trace.calculation), ())
         blank = Table(step.name, exercise.boxes, step.axes, step.shape, step.labels, symbol=step.symbol, blank=True)
-        told = [*_said(exercise, wording, tells=tells_formulas(trace)), blank]
+        told: list[Block] = [*_said(exercise, wording, tells=tells_formulas(trace)), blank]
+        if step.key in places:
+            told.insert(-1, _counted(f"Numbers of {step.symbol}", places[step.key], wording.printing))
         yield Part("exercise", Heading(step.name, number, step.key), tuple(told))
 
 

@@ -16,7 +16,7 @@ from attncalc.homework.marking.whole_class import Graded, hardest, readable, tal
 from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.audit import audit, document
-from attncalc.homework.reports.items import analysis, items, made, step_names, variants
+from attncalc.homework.reports.items import analysis, items, made, perhaps, step_names, variants
 from attncalc.homework.reports.items import document as item_document
 from attncalc.homework.reports.marked_sheets import as_csv, blame, summary, verdicts
 from attncalc.record.numbers import in_marks, shortest
@@ -64,7 +64,10 @@ def report(graded: Sequence[Graded], format: str, view: View | None = None, how:
 def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     """The class in a few lines: students with their marks, and what was counted over them."""
     rows = [Row((visible(student, LONGEST_NAME), *rest)) for student, *rest in map(_in_brief, graded)]
-    counts = [("mistakes", tally(graded)), ("first wrong at", hardest(graded))]
+    mistakes = {
+        f"{each.name}{each.also}": count for each, count in zip(made(graded), tally(graded).values(), strict=True)
+    }
+    counts = [("mistakes", mistakes), ("first wrong at", hardest(graded))]
     told = [f"{title}: {', '.join(f'{name} {n}' for name, n in found.items())}" for title, found in counts if found]
     students = Rows("each student", ("student", "verdict", "marks", ""), tuple(rows))
     by = [f"policy: {how.policy}"] if how.policy != USUAL_POLICY else []
@@ -118,7 +121,8 @@ def _first_wrong(marked: Marked) -> str:
     """`first wrong at weights: att-no-scale`."""
     if marked.first_wrong is None:
         return ""
-    said = ", ".join(marked.mistakes) or marked[marked.first_wrong].finding.hint
+    named = {step.mistake: f"{step.mistake}{perhaps([step])}" for step in reversed(marked.steps) if step.mistake}
+    said = ", ".join(named[name] for name in marked.mistakes) or marked[marked.first_wrong].finding.hint
     return f"first wrong at {marked.first_wrong}" + (f": {said}" if said else "")
 
 

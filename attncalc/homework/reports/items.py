@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import StatisticsError, correlation
 from typing import Any
 
+from attncalc.common.errors import listed
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded, readable, tally
 from attncalc.record.verdicts import FOLLOWS, MISSING, SOUND, Marked, MarkedStep
@@ -53,6 +54,10 @@ def document(told: Item | Whole) -> dict[str, Any]:
     return {name: round(value, 4) if isinstance(value, float) else value for name, value in told._asdict().items()}
 
 
+MOST_ALSO = 2
+"""So many mistakes are named that cannot be told from another."""
+
+
 class Made(NamedTuple):
     """A mistake that was made, and by whom."""
 
@@ -60,6 +65,7 @@ class Made(NamedTuple):
     students: tuple[str, ...]
     says: str
     hint: str
+    also: str = ""  # what cannot be told from it: ` (or mh-scale-dmodel)`
 
 
 def step_names(graded: Sequence[Graded]) -> list[str]:
@@ -124,16 +130,23 @@ def _counts(steps: Sequence[MarkedStep]) -> tuple[int, int, int, float | None]:
 
 def made(graded: Sequence[Graded]) -> Iterator[Made]:
     """The mistakes of a class, the commonest first."""
-    first: dict[str, MarkedStep] = {}
+    steps: dict[str, list[MarkedStep]] = {}
     students: dict[str, dict[str, None]] = {}
     for one in graded:
         for step in one.steps:
             if step.mistake is not None:
-                first.setdefault(step.mistake, step)
+                steps.setdefault(step.mistake, []).append(step)
                 students.setdefault(step.mistake, {})[one.student] = None
     for name in tally(graded):
-        found = first[name].finding
-        yield Made(name, tuple(students[name]), found.says, found.hint)
+        found = steps[name][0].finding
+        yield Made(name, tuple(students[name]), found.says, found.hint, perhaps(steps[name]))
+
+
+def perhaps(steps: Sequence[MarkedStep]) -> str:
+    """The other mistakes that all of these steps may hold as well: ` (or mh-scale-dmodel)`; "" where there are none."""
+    first, *others = ({*step.finding.also} for step in steps)
+    shared = sorted(first.intersection(*others))
+    return f" (or {listed(shared, MOST_ALSO)})" if shared else ""
 
 
 def analysis(graded: Sequence[Graded]) -> Iterator[Block]:
@@ -151,7 +164,7 @@ def analysis(graded: Sequence[Graded]) -> Iterator[Block]:
     yield Part("section", Heading("Steps"), (steps, Paragraph(f"{ABOUT} {WITH_REST if enough else TOO_FEW}", "about")))
     yield from _of_variants(graded)
     if mistaken := [*made(graded)]:
-        told = [Row((m.name, str(len(m.students)), m.says, m.hint), sound=False) for m in mistaken]
+        told = [Row((m.name, str(len(m.students)), f"{m.says}{m.also}", m.hint), sound=False) for m in mistaken]
         head = ("mistake", "sheets", "the wrong rule", "hint")
         mistakes = Rows("each mistake", head, tuple(told), code=frozenset({0}), right=frozenset({1}))
         who = tuple(Row((m.name, ", ".join(m.students)), sound=False) for m in mistaken)

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import groupby
 from math import prod
 
 import numpy as np
@@ -27,11 +28,13 @@ from attncalc.record.verdicts import (
     Wrong,
 )
 from attncalc.render import View, pages_and
-from attncalc.render.page import LEFT_OUT, Heading, Page, Paragraph, Verdict, write
+from attncalc.render.page import LEFT_OUT, MOST_PLACES, Heading, Page, Paragraph, Verdict, write
 
 FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64
 """So many wrong entries are listed by their places; of more it is told how many there are, and from where to where."""
+FEW = 2
+"""So few entries are named one by one, even if they are all of a row."""
 COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
 
 
@@ -79,12 +82,13 @@ def verdicts(marked: Marked) -> list[Verdict]:
             _error(step, marked, shown := _given(step, wrong, marked)),
             "-f json has operands that would tell these apart" if step.finding.separate else "",
             places(wrong, step.shape),
+            () if step.misshapen else _regions(wrong, step.shape),
             tuple(_map(step.shape, wrong)) or tuple((False,) * len(row) for row in shown if step.misshapen),
             shown,
             np.shape(_cells(step))[:-1] if step.misshapen else tuple(step.shape[:-1]),
             misshapen=step.misshapen,
             labels=step.labels if len(step.labels) == len(step.shape) and not step.misshapen else (),
-            along=",".join(step.axes[:-1]) if len(step.axes) > 2 and not step.misshapen else "",
+            axes=() if step.misshapen else step.axes,
         )
         for step, wrong in zip(marked.steps, off, strict=True)
     ]
@@ -130,6 +134,22 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
     how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
     spans = (str(along[0]) if len(along) == 1 else f"{along[0]}…{along[-1]}" for along in wrong.within)
     return f"{wrong.number} of {prod(shape)}, {how} [{','.join(spans)}]"
+
+
+def _regions(wrong: Wrong, shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The entries that are wrong; of a row or a matrix that is wrong throughout only what it begins with."""
+    if not (wrong.all_named and shape and wrong.cells and len(wrong.cells[0]) == len(shape)):
+        return ()  # too many, or of an answer that has another shape
+    found = tuple(_inside(wrong.cells, shape, ()))
+    return found if len(found) <= MOST_PLACES or wrong.number <= MOST_LISTED else ()
+
+
+def _inside(cells: Sequence[tuple[int, ...]], shape: Sequence[int], at: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    if len(cells) == prod(shape[len(at) :]) and (len(cells) > FEW or len(at) in (0, len(shape))):
+        yield at
+        return
+    for index, some in groupby(cells, lambda cell: cell[len(at)]):
+        yield from _inside(tuple(some), shape, (*at, index))
 
 
 def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:

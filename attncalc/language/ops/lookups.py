@@ -227,6 +227,7 @@ OPS |= {
         _lookup_cell,
         takes=(1, 9),
         picks=lambda node: 1,
+        numbered=(1, "over"),
         vjp=_lookup_vjp,
         because="a row of the table gets the gradients of all the places where it was used",
         about="Row t of the table, unchanged, with rows counted from 0: the same as a one-hot row (1 at t, else 0) "
@@ -376,6 +377,7 @@ OPS |= {
         _select_cell,
         takes=(0, 9),
         picks=lambda node: -1 if _counts(node) else 1,
+        numbered=(1, "over"),
         vjp=_select_vjp,
         because="only the entry that was picked gets the gradient",
         about="From each row only the entry of the right class; the others play no part in it.",
@@ -390,6 +392,8 @@ OPS |= {
         lambda node, at, look: Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]])),
         no_gradient="it is a choice",
         flops=0,
+        unit="axis",
+        numbered=(0, "axis"),
     ),
 }
 
