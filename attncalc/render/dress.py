@@ -74,7 +74,7 @@ STYLE = """
 .attncalc caption { text-align: left; font-size: .85rem; padding: 0 .65rem .1rem; white-space: nowrap; }
 .attncalc thead, .attncalc tbody, .attncalc tr, .attncalc th, .attncalc td { border: 0; background: none; }
 .attncalc th, .attncalc td { padding: .22rem .65rem; text-align: right; white-space: nowrap; }
-@media (min-width: 40rem) { .attncalc tr:has(> :nth-child(10)) > * { padding-inline: .45rem; } } /* ten numbers fit */
+.attncalc tr:has(> :nth-child(10)) > * { padding-inline: min(.45rem, 1.2vw); /* ten numbers fit */ }
 .attncalc th { font-weight: 400; color: var(--faint); }
 .attncalc th.label { white-space: normal; overflow-wrap: break-word; max-width: 16ch; }
 .attncalc thead tr:last-child > * { border-bottom: 1px solid var(--line); }

@@ -264,7 +264,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
     ]
     for verdict in verdicts:
         short = map(tex.text, (verdict.name, verdict.verdict, verdict.marks))
-        wrong = f"wrong entries: {verdict.wrong}" if verdict.wrong else ""
+        wrong = f"wrong entries: {verdict.wrong_entries}" if verdict.wrong_entries else ""
         told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint, wrong))))
         lines.append(" & ".join([*short, told]) + r" \\")
     return "\n".join([*lines, r"\end{tabular}"])
