@@ -74,9 +74,7 @@ class Op(NamedTuple):
     rounds: bool = True  # a choice gives entries as they are
     loses: Callable[..., bool] | None = None  # (node, value, *laid sources) → whether their rounding shows in the value
     by_hand: Callable[..., Any] | None = None  # as the body: what one writes down by hand, where it has no body
-    constants: Callable[..., Any] = (
-        lambda node: ()
-    )  # those without an end of decimals: name, number, what another makes
+    constants: Callable[..., Any] = lambda node: ()  # √3 or e that it takes: name, number, what another one makes
     free: Callable[..., Any] | None = None  # (value, another) → the value in the form of another that is as right
 
     binds: float = 0

@@ -489,8 +489,16 @@ TAKEN = (4, 3, 2, 1)
 """To so many decimals a constant may have been taken."""
 
 
-def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[tuple[str, Node]]:
-    """A step that is spelled out, as it becomes where one constant is taken to few decimals: `√3 taken as 1.7`.
+class Taken(NamedTuple):
+    """A step as it becomes where one constant is taken to few decimals."""
+
+    said: str  # √3 taken as 1.7
+    decimals: int
+    root: Node
+
+
+def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
+    """A step that is spelled out, as it becomes where one constant is taken to few decimals, of all that it takes.
 
     What is behind own steps is as it was.
     """
@@ -503,7 +511,8 @@ def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[tuple[str, Node]
         near = [round(value, decimals) for decimals in TAKEN]
         cut = [math.floor(value * 10**decimals) / 10**decimals for decimals in TAKEN]
         for number in sorted({*near, *cut} - {0, value}, key=lambda number: abs(number - value)):
-            yield f"{name} taken as {number:g}", _with(root, places, number)
+            said = f"{number:g}"
+            yield Taken(f"{name} taken as {said}", len(said.partition(".")[2]), _with(root, places, number))
 
 
 _Instead = Callable[..., Node]

@@ -20,7 +20,7 @@ from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import at_places, evaluate, is_given, plan, portion
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest, taken
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, Taken, largest, taken
 from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, is_meant, writes
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
@@ -165,7 +165,7 @@ class Key:
         self._pairs: dict[tuple[int, int], Solution | None] = {}
         self._spelled: dict[Node, Spelled] = {}
         self._written_down: dict[Node, Node] = {}
-        self._taken: dict[tuple[Node, frozenset[StepKey]], list[tuple[str, Node]]] = {}
+        self._taken: dict[tuple[Node, frozenset[StepKey]], list[Taken]] = {}
         self._rounded: dict[tuple[Node, Digits], Rounded] = {}
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
@@ -395,8 +395,8 @@ class Key:
             self._rounded[node, kept] = spelled.rounded(self.solutions.operands, kept)
         return self._rounded[node, kept]
 
-    def taken(self, node: Node, own: Own) -> list[tuple[str, Node]]:
-        """A step as it becomes where a constant is taken to few decimals, and what that is called; own ones stay."""
+    def taken(self, node: Node, own: Own) -> list[Taken]:
+        """A step as it becomes where a constant is taken to few decimals; own ones stay."""
         place = node, frozenset(own)
         if place not in self._taken:
             self._taken[place] = [*taken(self._spelled_out(node).root, own)]

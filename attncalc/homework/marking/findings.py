@@ -354,24 +354,32 @@ def with_a_constant_taken(key: Key, question: Question, found: Collection[Findin
     if not question.by_hand or answer.exact.any() or not answer.informative or is_far(key, question):
         return None
     told = {one.hint for one in found if one.verdict == EARLY}
-    taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if _TAKEN.format(one[0]) in told)]
+    taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if _TAKEN.format(one.said) in told)]
+    taken = [one for one in taken if one.decimals < answer.used]  # else it is rounded on the way, as all else may be
     likely: list[tuple[float, Finding]] = []
     for base in question.bases:
-        values = key.values([root for _, root in taken], base)
+        values = key.values([one.root for one in taken], base)
         against = without_mistake(key, question, base)
-        for (said, root), value in zip(taken, values, strict=True):
+        for (said, _, root), value in zip(taken, values, strict=True):
             slack = _slack_beside(key, question, root, base, value)
             if slack is None:
                 continue
             chances = odds(answer, value, against, values, slack=slack)
-            off = largest_error(answer, value)
-            if surely and chances.convince:
+            off, slip = largest_error(answer, value), _by_a_slip(answer, value, against)
+            if surely and chances.convince and slip < chances.most:
                 early = Finding(EARLY, hint=_TAKEN.format(said), close=True)
                 likely.append((off, early if base is None or question.own_are_right else CARRIED))
             tried = chances.tried if answer.value.size == 1 else 1
-            if not surely and tried * chances.share < OFTEN:
+            if not surely and tried * chances.share < OFTEN and slip < OFTEN:
                 likely.append((off, replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")))
     return min(likely, key=itemgetter(0))[1] if likely else None
+
+
+def _by_a_slip(answer: Answer, value: Array, right: Array) -> float:
+    """How often a slip of a few units would give a single number as near to the right one as a value is."""
+    if answer.value.size > 1:
+        return 0.0
+    return float(np.max(answer.unit)) / (2 * largest(value - right) or np.inf)
 
 
 def _slack_beside(key: Key, question: Question, root: Node, base: Own | None, value: Array) -> Array | float | None:
