@@ -818,6 +818,15 @@ def test_what_is_returned_of_all_layers_may_lie_in_one_array(model: str) -> None
             assert f"{name}.0" in refused.value.hint
 
 
+@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.spread
+def test_what_our_own_dumps_hold_beside_steps_is_passed_over(model: str) -> None:
+    """`layers` is a table of ours, and the module of that name in a framework gives nothing."""
+    names = marker_of(model).key.names
+    assert all(names.is_passed_over(each.name) for each in computed(model).outputs if not names.meant(each.name))
+    assert names.is_passed_over("layers")
+
+
 @pytest.mark.thorough
 def test_a_state_that_is_wrong_in_a_stack_is_placed() -> None:
     t = computed("llama", dtype="float32")

@@ -93,10 +93,14 @@ IN_CODE = (
 """How modules are called in files, and how in code of today, which translates the names of Mixtral and ViT."""
 
 
+RETURNED = ("hidden_states", "attentions")
+"""What models return of all layers, by the ends of its names."""
+
+
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
     front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit)\.)+"
-    name = re.sub(r"(hidden_states|attentions)_(\d+)\Z", r"\1.\2", name)
+    name = re.sub(rf"({'|'.join(RETURNED)})_(\d+)\Z", r"\1.\2", name)
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
@@ -134,8 +138,9 @@ class Modules(NamedTuple):
     def stacked(self, name: str) -> list[StepKey]:
         """The steps of what is returned as `name.0`, `name.1` …, which one array may hold one behind the other."""
         plain = _plain(name)
-        each = takewhile(self.whole.__contains__, (f"{plain}.{i}" for i in count()))
-        return [] if plain in self.whole else [self.whole[one] for one in each]
+        if plain in self.whole or not plain.endswith(RETURNED):
+            return []
+        return [self.whole[one] for one in takewhile(self.whole.__contains__, (f"{plain}.{i}" for i in count()))]
 
     def parts(self, name: str) -> Fused | None:
         """The steps that one array of that name is, side by side."""
