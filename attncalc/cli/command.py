@@ -4,6 +4,7 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, cast
 
 import typer
@@ -325,17 +326,17 @@ def made(
     name: str,
     function: Callable[..., int | None],
     *,
-    own: Mapping[str, Any] | None = None,
+    own: Callable[[], Mapping[str, Any]] = dict,
     about: str = "",
     ambiguous: Mapping[str, str] | None = None,
     words: Sequence[str] | None = None,
 ) -> Command:
     """The command that Typer makes of a function; its help is the docstring, or what is said here.
 
-    `own` are the annotations of options that the function takes as one mapping, its parameter `own`. With the `words`
+    `own` gives the annotations of options that the function takes as one mapping, its parameter `own`. With the `words`
     that it is called with, the command has no more options than they name, if each of them is spelled out.
     """
-    callback, further = flat(function, own or {}, words)
+    callback, further = flat(function, own, words)
     app = typer.Typer(add_completion=False, **PLAIN)
     app.command(name, cls=Command, help=about or inspect.cleandoc(docstring(function)), add_help_option=False)(callback)
     command = cast(Command, typer.main.get_command(app))
@@ -344,46 +345,50 @@ def made(
 
 
 def flat(
-    function: Callable[..., int | None], own: Mapping[str, Any] | None = None, words: Sequence[str] | None = None
+    function: Callable[..., int | None],
+    own: Callable[[], Mapping[str, Any]] = dict,
+    words: Sequence[str] | None = None,
 ) -> tuple[Callable[..., int | None], Collection[str]]:
     """A function as Typer takes it, and which of its options are marked as FURTHER.
 
     Where a parameter is a NamedTuple, each of its fields becomes an option; every command has those of Help. What is
-    annotated beside a parameter `own` finds its options by the words of the call. All are
-    read off the annotations as they stand, which must be values, not text: reading text takes longer than all the rest.
+    annotated beside a parameter `own` finds its options by the words of the call. They are not asked for where the
+    words name others alone. All are read off the annotations as they stand, which must be values, not text: reading
+    text takes longer than all the rest.
     """
     hints = getattr(function, "func", function).__annotations__
     groups: dict[str, tuple[Callable[..., Any], Collection[str]]] = {}
     parameters: list[inspect.Parameter] = []
     further: set[str] = set()
+    place = 0
 
-    def take(name: str, hint: Any, default: Any, marks: Sequence[Any]) -> None:
+    def taken(name: str, hint: Any, default: Any, marks: Sequence[Any]) -> inspect.Parameter:
         if FURTHER in marks:
             further.add(name)
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default))
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
 
     for name, parameter in inspect.signature(function).parameters.items():
         hint = hints[name]
         marks = getattr(hint, "__metadata__", ())
         kind = hint.__origin__ if marks else hint
         if name == "own":
-            found = marks[0](words) if marks else own or {}
-            groups[name] = dict, found
-            for each, annotation in found.items():
-                take(each, annotation, None, annotation.__metadata__)
+            own = partial(marks[0], words) if marks else own
+            place, groups[name] = len(parameters), (dict, ())
         elif hasattr(kind, "_field_defaults"):
             groups[name] = kind, kind._fields
             for each, annotation in kind.__annotations__.items():
-                take(each, annotation, kind._field_defaults[each], [*marks, *annotation.__metadata__])
+                default = kind._field_defaults[each]
+                parameters.append(taken(each, annotation, default, [*marks, *annotation.__metadata__]))
         else:
-            take(name, hint, parameter.default, marks)
-    for each, annotation in Help.__annotations__.items():
-        take(each, annotation, False, ())
-    if words is not None:
-        spelled = {each.name: _spellings(each.annotation) for each in parameters}
-        asked = {word.partition("=")[0] for word in words if word and word[0] in DASHES}
-        if asked <= set().union(*spelled.values()) - spelled["help"] - spelled["help_all"]:
-            parameters = [each for each in parameters if not spelled[each.name] or spelled[each.name] & asked]
+            parameters.append(taken(name, hint, parameter.default, marks))
+    parameters += [taken(each, annotation, False, ()) for each, annotation in Help.__annotations__.items()]
+    few = _named(parameters, words)
+    if few is None and "own" in groups:
+        found = own()
+        groups["own"] = dict, found
+        parameters[place:place] = [taken(each, told, None, told.__metadata__) for each, told in found.items()]
+        few = _named(parameters, words)
+    parameters = parameters if few is None else few
 
     def callback(**given: Any) -> int | None:
         for each in Help.__annotations__:
@@ -396,6 +401,17 @@ def flat(
 
     callback.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
     return callback, further
+
+
+def _named(parameters: Sequence[inspect.Parameter], words: Sequence[str] | None) -> list[inspect.Parameter] | None:
+    """Those that the words of a call name, and what is no option; None where a word is none of their spellings."""
+    if words is None:
+        return None
+    spelled = {each.name: _spellings(each.annotation) for each in parameters}
+    asked = {word.partition("=")[0] for word in words if word and word[0] in DASHES}
+    if not asked <= set().union(*spelled.values()) - spelled["help"] - spelled["help_all"]:
+        return None
+    return [each for each in parameters if not spelled[each.name] or spelled[each.name] & asked]
 
 
 def _spellings(annotation: Any) -> set[str]:

@@ -496,7 +496,7 @@ def command_of(
     command = made(
         name,
         partial(calculate, carry_out, calculation, derivative),
-        own=own_options(calculation, derivative),
+        own=partial(own_options, calculation, derivative),
         about=about,
         words=words,
         # -q alone may be meant for --q, and -d 3 for --d 3, but -f json never for the operand f

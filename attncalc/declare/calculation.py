@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -294,7 +295,7 @@ def calculation(
 
 def declaration(function: Callable[..., Any], shapes: Shapes) -> Declaration:
     """What the function takes, the shapes being those of its operands in the order of its parameters for them."""
-    hints = typing.get_type_hints(function, include_extras=True)
+    hints = _hints(function, function.__globals__)
     parameters = inspect.signature(function).parameters.values()
     bare = {p.name: _bare(hints[p.name]) for p in parameters}
     arrays = [p for p in parameters if _is_operand(bare[p.name][0])]
@@ -308,6 +309,14 @@ def declaration(function: Callable[..., Any], shapes: Shapes) -> Declaration:
         families={p.name: tuple(o.name for o in found[p.name]) for p in arrays if bare[p.name][0] == Weights},
         layers=layers,
     )
+
+
+def _hints(declared: Any, names: Mapping[str, Any]) -> dict[str, Any]:
+    """The annotations of parameters or fields; a name alone is looked up, in a tenth of the time of reading it."""
+    written = {name: text for name, text in declared.__annotations__.items() if name != "return"}
+    hints = {name: names[text] for name, text in written.items() if text in names}
+    rest = types.SimpleNamespace(__annotations__={name: text for name, text in written.items() if name not in hints})
+    return hints | typing.get_type_hints(rest, dict(names), include_extras=True)
 
 
 def _bare(hint: Any) -> tuple[Any, str]:
@@ -367,7 +376,7 @@ def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
 
 @cache
 def _field_hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind, include_extras=True)
+    return _hints(kind, vars(sys.modules[kind.__module__]))
 
 
 def _one(kind: Any) -> Any:
