@@ -122,7 +122,8 @@ def _shared_by_all(s: Scope) -> Node:
 def _zero_for_one(s: Scope) -> Node:
     x = logits(s)
     e = keep_where(compare_equal(x, 0), 0, exp(x))
-    return e / total(e)
+    whole = total(e)
+    return e / keep_where(compare_equal(whole, 0), 1, whole)  # 0 / 0 where all is masked is another's mistake
 
 
 def _keys_as_stored(s: Scope) -> Node:

@@ -292,3 +292,11 @@ def test_a_strict_triangle_is_named_whatever_becomes_of_the_row_that_sees_nothin
     weights = softmax(hide(np.tril(np.ones((12, 12)), -1) > 0, (q @ k.T / 2).astype(dtype)).astype(dtype))
     t = ac.attention(q, k, v, causal=True)
     assert t.check({"weights": weights.astype(dtype)})["weights"].mistake == "mask-strict"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_row_that_is_no_number_is_not_taken_for_powers_of_0(dtype: Any) -> None:
+    q, k, v = (random(12, 4, seed=seed).astype(dtype) for seed in range(3))
+    masked = np.where(np.tril(np.ones((12, 12)), -1) > 0, (q @ k.T / 2).astype(dtype), -np.inf).astype(dtype)
+    marked = ac.attention(q, k, v, causal=True).check({"masked": masked, "weights": softmax(masked)})
+    assert [step.mistake for step in marked.steps] == ["mask-strict", "mask-strict"]
