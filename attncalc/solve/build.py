@@ -101,6 +101,7 @@ def _perhaps_in_heads(inputs: Mapping[str, Given]) -> Iterator[tuple[str, dict[s
         yield f"do tokens stand before heads? {layout} reads them so", tokens
         for name in stacks:
             yield f"tokens and heads of {name} lie the other way round: swap them", {name: tokens[name]}
+        return
     for heads, laid in ((shape[-3], stacks), (shape[-2], tokens)):
         fit = laid is stacks or len(shape) == 3
         if fit and all(g.value.ndim == 2 and g.value.shape[1] % heads == 0 for g in others.values()):

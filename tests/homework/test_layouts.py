@@ -80,6 +80,12 @@ def test_operands_that_lie_otherwise_are_refused_with_the_mend(q: str, k: str, v
     assert refused.value.hint == mend
 
 
+def test_operands_in_heads_that_no_mend_fits_are_refused_for_what_they_are() -> None:
+    with pytest.raises(ShapeError) as refused:
+        ac.attention(RNG.normal(size=(3, 4, 5)), RNG.normal(size=(2, 7, 6)), RNG.normal(size=(2, 7, 5)))
+    assert "--heads-layout" not in refused.value.hint
+
+
 def test_an_answer_in_heads_is_told_the_step_that_has_them() -> None:
     x, w = RNG.normal(size=(5, 6)), RNG.normal(size=(6, 6))
     t = ac.multihead(x, w, w, w, w, heads=3)
