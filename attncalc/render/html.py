@@ -28,7 +28,6 @@ from attncalc.render.html_values import (
     below,
     element,
     formula_text,
-    kept_whole,
     named,
     on_paper,
     single,
@@ -36,6 +35,7 @@ from attncalc.render.html_values import (
     text,
     value,
     whole_numbers,
+    with_powers,
 )
 from attncalc.render.mathml import mathml
 from attncalc.render.page import (
@@ -138,8 +138,7 @@ def _hash(text: str) -> str:
 
 def _sentence(words: str) -> str:
     """Text of ours, in which `d_k` and `d_model` have what follows below, as axes have it, and `e^x` its x above."""
-    lowered = re.sub(LETTERED, r"\1<sub>\2</sub>", text(words))
-    raised = kept_whole(re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered))
+    raised = with_powers(re.sub(LETTERED, r"\1<sub>\2</sub>", text(words)))
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 

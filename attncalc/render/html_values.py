@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from html import escape
 from itertools import count
 from typing import TypeAlias
@@ -41,7 +42,11 @@ RANGE = r"(?:\[[^][;\s]{1,30}\])*\[[^][;\s]{1,20}[…-][^][;\s]{1,20}\]"
 NAME = rf"∂L/∂\w+(?:{RANGE})?|\b[a-z]+ \d+/\w+|{RANGE}"  # of a gradient, and `block 1/scores`
 COMPLEX = r"-?[\d.]+ [-+] [\d.]+i\b"
 WHOLE_NUMBER = rf"{NAME}|{PLACE}|{COMPARED}|{COMPLEX}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²\0]"
-POWER = r"\^(\((?:[^()]|\([^()]*\))*\)|[\d.]+(?:e-?\d+)?)"  # `^0.5`, and `^(−∞)` in brackets, of which there may be two
+BRACKETS = reduce(lambda inner, _: rf"\([^()]*(?:{inner}[^()]*)*\)", range(4), r"\([^()]*\)")  # five in one another
+POWER = rf"\^([a-z]*{BRACKETS}|\[[^\[\]]*\]|[-−]?\d+(?:\.\d+)?(?:e-?\d+)?|[-−]?∞|\w+)"
+"""`^0.5`, `^(−∞)`, `^min(0, 1)`, `^[3]`, `^x`."""
+LONG_POWER = 28
+"""A longer one stays on the line, with its ^: above, it would be torn where the line ends."""
 WHOLE = 1e-5  # so little may a row of shares be off 1
 
 
@@ -90,17 +95,24 @@ def text(words: str) -> str:
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|².
+    """Arithmetic, in which no line ends within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|²."""
+    return with_powers(text(words))
 
-    A power stands above the line; the signs that say so in text are there for who copies it, or listens.
+
+def with_powers(written: str) -> str:
+    """Text that is written already, kept whole, with its powers above the line.
+
+    The signs that say so in text are there for who copies it, or listens.
     """
     powers: list[str] = []
 
     def put_by(power: re.Match[str]) -> str:
+        if len(power[1]) > LONG_POWER:
+            return power[0]
         powers.append(power[1])
         return "\0"  # which stands in no text of anybody's by now
 
-    whole = kept_whole(re.sub(POWER, put_by, text(words)))
+    whole = kept_whole(re.sub(POWER, put_by, written))
     above = map(_raised, powers)
     return re.sub("\0", lambda _: next(above), whole)
 
@@ -108,7 +120,7 @@ def whole_numbers(words: str) -> str:
 def _raised(power: str) -> str:
     inside = power[1:-1] if power.startswith("(") else power
     before, behind = ("^", "") if inside == power else ("^(", element("span", ")", "caret"))
-    return element("sup", element("span", before, "caret") + kept_whole(inside) + behind)
+    return element("sup", element("span", before, "caret") + with_powers(inside) + behind)
 
 
 def kept_whole(written: str) -> str:
@@ -344,4 +356,4 @@ def axis_names(words: str) -> str:
 
 def formula_text(words: str) -> str:
     """A formula in letters: what a sum or a letter has below it, `Σ_n` and `h_0`, stands there."""
-    return re.sub(LOWERED, r"\1<sub>\2</sub>", kept_whole(text(words)))
+    return re.sub(LOWERED, r"\1<sub>\2</sub>", with_powers(text(words)))

@@ -1,6 +1,6 @@
 """The script of the HTML page, as text: an entry that is pointed at tells how it was made, back to what was given."""
 
-from attncalc.render.html_values import POWER
+from attncalc.render.html_values import LONG_POWER, POWER
 
 SCRIPT = """
 const page = document.querySelector("main.attncalc"), panel = page.querySelector(".panel");
@@ -62,7 +62,7 @@ const raised = power => {
   const inside = power.replace(/^\\((.*)\\)$/, "$1"), bare = inside === power;
   const above = document.createElement("sup");
   above.append(sign(bare ? "^" : "^("), inside, sign(bare ? "" : ")"));
-  return above;
+  return power.length > LONG_POWER ? "^" + power : above;
 };
 const tell = said => how.replaceChildren(...said.split(/POWER/).map((part, i) => i % 2 ? raised(part) : part));
 const show = cell => {
@@ -228,4 +228,4 @@ const fit = seen => {
 const fitting = new ResizeObserver(seen => requestAnimationFrame(() => fit(seen)));
 for (const letters of page.querySelectorAll(".letters")) fitting.observe(letters.parentElement);
 for (const hidden of page.querySelectorAll(".hint, .tools")) hidden.hidden = false;
-""".replace("POWER", POWER)
+""".replace("LONG_POWER", str(LONG_POWER)).replace("POWER", POWER)

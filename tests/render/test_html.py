@@ -307,7 +307,7 @@ def test_a_page_of_many_large_values_stays_one_that_opens(make: Any) -> None:
 def test_signs_in_sentences_stand_below_and_above(make: Any) -> None:
     page = make.trace(make.step("x", [1.0], "n", why="keep d_k, s_k², W_UK and chosen_0, e^x, and e^−∞ is 0"))
     below = "keep d<sub>k</sub>, s<sub>k</sub>², W<sub>UK</sub> and chosen<sub>0</sub>"
-    above = "e<sup>x</sup>, and e<sup>−∞</sup> is 0"
+    above = "e<sup>x</sup>, and e<sup>−∞</sup> is 0".replace("<sup>", '<sup><span class="caret">^</span>')
     assert f'<p class="why">{below}, {above}</p>' in page_in("html", page, View())
 
 
@@ -440,6 +440,8 @@ POWERS = [
     "weights[0,1] = e^0.28868 / (e^0.28868 + e^(−∞)) = 0",
     "e^((1 − 2)/3) + 2^1e-05 + |-3|^3 + 2^(b < 3)",
     "[2^3 < 10]×(1 − 0.5)^2, from x at n=<1>",
+    "1 / (1 + e^(−(0.5 + ((1 − (1 + 1))))))",
+    "e^min(1, 0) + 2^[2×2] + x^p − y^−∞",
 ]
 
 
