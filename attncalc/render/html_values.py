@@ -345,7 +345,7 @@ def _name(table: Table, axis: str, index: int | None, *, scope: str) -> str:
     return element("th", element("bdi", name), "label", scope=scope)
 
 
-LOWERED = re.compile(r"(?<![^\W_])([^\W\d_]|Σ|mean|max|min|softmax)_([^\Wᵀ]+)")
+LOWERED = re.compile(r"(?<![^\W_])([^\W\d_]|Σ|mean|max|min|softmax)_([^\Wᵀ²³]+)")
 """What has something below it in a formula of letters: a sum or a letter, and no name of a step."""
 
 
@@ -356,4 +356,4 @@ def axis_names(words: str) -> str:
 
 def formula_text(words: str) -> str:
     """A formula in letters: what a sum or a letter has below it, `Σ_n` and `h_0`, stands there."""
-    return re.sub(LOWERED, r"\1<sub>\2</sub>", with_powers(text(words)))
+    return re.sub(LOWERED, lambda found: f"{found[1]}<sub>{axis_names(found[2])}</sub>", with_powers(text(words)))

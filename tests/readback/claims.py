@@ -120,6 +120,14 @@ def of_one_class() -> bool:
     return np.allclose(found, c * (np.exp(v) / np.exp(v).sum() - [0, 1, 0]), atol=1e-8)
 
 
+def are_stretched(a: Array, vectors: Array) -> bool:
+    """Whether the columns of length 1 are multiplied by the eigenvalues, in their order: the largest in size first."""
+    lengths = (vectors * (a @ vectors)).sum(0)
+    told = np.allclose((vectors**2).sum(0), 1) and np.allclose(a @ vectors, vectors * lengths)
+    found = np.linalg.eigvals(a)
+    return told and np.allclose(lengths, found[np.argsort(-np.abs(found))])
+
+
 def shifts_cancel() -> bool:
     v = np.array([0.4, -1.2, 2.0])
     e, shifted = np.exp(v), np.exp(v - v.max())
@@ -309,8 +317,8 @@ CLAIMS: dict[str, Claim] = {
     "row i of it times eigenvector i is 1, and times any other one 0": lambda at: np.allclose(
         at.value @ at["eigenvectors"], np.eye(len(at.value))
     ),
-    "only stretched, one a column, of length 1, in the order of the eigenvalues": lambda at: (
-        np.allclose((at.value**2).sum(0), 1) and np.allclose(at["A"] @ at.value, at.value * at["λ"])
+    "only stretched, one a column, of length 1, in the order of the eigenvalues": lambda at: are_stretched(
+        at["A"], at.value
     ),
     "the output directions, one a column, of length 1": lambda at: np.allclose((at.value**2).sum(0), 1),
     "the input directions, one a row, of length 1": lambda at: np.allclose((at.value**2).sum(1), 1),

@@ -120,7 +120,7 @@ class Line:
     def sized(self, tree: Any) -> Any:
         if not isinstance(tree, tuple) or not tree:
             return tree
-        if tree[0] in ("look up", "diagonal"):  # which places are picked is told by its name
+        if tree[0] in ("look up", "columns", "diagonal"):  # which places are picked is told by its name
             return (tree[0], self.sized(tree[1]), tree[2])
         if tree[0] == "name":
             shape = self.shapes[tree[1]]

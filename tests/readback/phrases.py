@@ -35,6 +35,9 @@ BOOKS = {
     "τ": "temperature",
     "z": "scaled logits",
     "b": "onto",
+    "target": "y",
+    "logits": "z2",
+    "C": "h2",
     "B": "onto bias",
     "N": "n",
     "L": "mean_negative_log loss",
@@ -45,7 +48,7 @@ BOOKS = {
     "c": "previous",
     "distance": "distances",
     "new": "maximum",
-    "before": "hidden x",
+    "before": "hidden z1 x",
     "f": "f",
     "g": "g",
     "δ₂": "delta2",
@@ -232,12 +235,11 @@ def another_epsilon(p: Any) -> bool:
 
 
 def by_erf(p: Any) -> Array:
-    return np.asarray(p["before"] / 2 * (1 + np.vectorize(math.erf)(p["before"] / np.sqrt(2))))
+    return gelu(p["before"])
 
 
 def by_tanh(p: Any) -> Array:
-    x = p["before"]
-    return np.asarray(x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
+    return gelu(p["before"], by_tanh=True)
 
 
 def slid(p: Any, **changed: int) -> Array:
@@ -308,10 +310,27 @@ def by_model_width(p: Any) -> bool:
     return bool(np.allclose(divisors, divisors[0]) and divisors[0] > np.sqrt(p["d_k"]) and "d_model" in formula(p.node))
 
 
+BENT: dict[str, Callable[[Array], Array]] = {
+    "sigmoid": sigmoid,
+    "tanh": np.tanh,
+    "silu": lambda z: z * sigmoid(z),
+    "gelu": lambda z: gelu(z, by_tanh=False),
+    "gelu-tanh": lambda z: gelu(z, by_tanh=True),
+}
+
+
+def gelu(x: Array, *, by_tanh: bool = False) -> Array:
+    """In one of its two forms."""
+    bent = np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)) if by_tanh else np.vectorize(math.erf)(x / np.sqrt(2))
+    return np.asarray(x / 2 * (1 + bent))
+
+
 def slope(p: Any) -> Callable[[Array], Array]:
-    """The slope of the activation."""
-    tanh = p.option("activation") == "tanh"
-    return (lambda z: 1 - np.tanh(z) ** 2) if tanh else (lambda z: sigmoid(z) * (1 - sigmoid(z)))
+    """The slope of the activation, by central differences; ReLU's is that of its side, 0 at 0."""
+    kind, d = p.option("activation"), 1e-5
+    if kind == "relu":
+        return lambda z: np.asarray(z > 0, dtype=float)
+    return lambda z: (BENT[kind](z + d) - BENT[kind](z - d)) / (2 * d)
 
 
 def by_result(p: Any, *, exchanged: bool = False) -> Callable[[Array], Array]:
@@ -753,13 +772,20 @@ PHRASES: dict[str, Any] = {
     "ln Σ e^z": "ln(Σ exp(x))",
     "ln Σ z": "ln(Σ x)",
     "softmax of probabilities": "softmax(probabilities)",
-    "+ln p": ["losses = log_probabilities[target]", "loss = mean(log_likelihood)"],
+    "+ln p": [
+        "losses = log_probabilities[target]",
+        "losses = Σ(target ⊙ log_probabilities)",
+        "loss = mean(log_likelihood)",
+    ],
     "the sum over the rows": "Σ losses",
+    "the sum over the samples": "Σ losses",
+    "the slope of the sum over the samples": "delta2 = right·N",
+    "1/(N·C) in place of 1/N": "delta2 = right / C",
     "their mean": "mean(losses)",
     "the logarithm to the base {}": ["right / ln({0})", "right·ln(base) / ln({0})"],
     "−Σ p·ln y": "losses = −Σ(probabilities ⊙ ln(target))",
     "the two are swapped": ["losses = −Σ(probabilities ⊙ ln(target))", "output = β ⊙ normalized + γ"],
-    "−z of the right class": "losses = −logits[target]",
+    "−z of the right class": ["losses = −logits[target]", "losses = −Σ(target ⊙ logits)"],
     "−z of the right token": "loss = −mean(logits[targets])",
     "a yes-or-no loss for every class, added up": (
         "losses = −(ln(probabilities[target]) + Σ ln(1 − probabilities) − ln(1 − probabilities[target]))"
@@ -773,7 +799,7 @@ PHRASES: dict[str, Any] = {
     "p in place of p − y": "grad_logits = right − grad_log_probabilities",
     "−y/p": "grad_logits = grad_log_probabilities / probabilities",
     "the gradient of the probabilities": "grad_logits = grad_log_probabilities / probabilities",
-    "y − p": "grad_logits = −right",
+    "y − p": ["grad_logits = −right", "delta2 = −right"],
     "(p − y)·p(1 − p)": "right ⊙ probabilities ⊙ (1 − probabilities)",
     "the slope of the softmax is counted twice": "right ⊙ probabilities ⊙ (1 − probabilities)",
     "J(p − y)": "probabilities ⊙ (right − Σ(right ⊙ probabilities))",
@@ -904,6 +930,10 @@ PHRASES: dict[str, Any] = {
         "second where j < i, else −∞",
         "second where j < i, else −1000000000",
         "second where j < i, else second − 10000",
+        "second where j < i, else second − 1000000000",
+        lambda p: np.where(
+            np.arange(p["second"].shape[-2])[:, None] < 1, np.nan, np.where(triangle(p, -1), p["second"], -np.inf)
+        ),
     ],
     "a token sees itself and what comes after it": "second where i ≤ j, else −∞",
     "the mask hides what it should keep": "−∞ where first, else second",
@@ -1122,10 +1152,12 @@ PHRASES: dict[str, Any] = {
     "the other form of GELU": [by_erf, by_tanh],
     "with tanh": by_tanh,
     "erf": by_erf,
-    "GELU": by_erf,
+    "GELU": [by_erf, by_tanh],
     "GELU with tanh": by_tanh,
     "ReLU": "max(0, before)",
     "SiLU": "before ⊙ σ(before)",
+    "the sigmoid": "σ(before)",
+    "tanh": "tanh(before)",
     "x·σ(x)": "x ⊙ σ(x)",
     "x·σ(1.702x)": "before ⊙ σ(1.702·before)",
     "Φ(x)": "(1 + erf(x / √2)) / 2",
@@ -1137,7 +1169,7 @@ PHRASES: dict[str, Any] = {
     "½x(1 + tanh(√(2/π)·x))": "(x / 2) ⊙ (1 + tanh(√(2 / π)·x))",
     "without the cube": "(x / 2) ⊙ (1 + tanh(√(2 / π)·x))",
     "the slope of the activation is left out": "grad_x = grad_output",
-    "without the activation": "activated = hidden",
+    "without the activation": ["activated = hidden", "a1 = z1"],
     # layers and blocks
     "F(x) alone": "sum = right − x",
     "√d·E + positions in one": "embeddings = right / √d",
