@@ -12,7 +12,7 @@ from attncalc.calculations import TABLE, load
 from attncalc.common.errors import NoGradient
 from attncalc.record.trace import Given, Trace
 from attncalc.render import View, render, traces
-from attncalc.render.page import Part, Table
+from attncalc.render.page import Page, Part, Table
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve, ways
 
@@ -55,9 +55,9 @@ def page_in(format: str, trace: Trace, view: View | None = None) -> str:
     return _pages[key][1]
 
 
-def tables(trace: Trace) -> list[Table]:
+def tables(trace: Trace, page: Page | None = None) -> list[Table]:
     """Every value on the page of a trace."""
-    parts = list(traces.page(trace, View()).all(Part))
+    parts = list((page or traces.page(trace, View())).all(Part))
     return [table for part in parts for table in (*part.all(Table), *(step.one(Table) for step in part.steps))]
 
 

@@ -48,7 +48,10 @@ class _Source(NamedTuple):
 def page(trace: Trace, view: View) -> Page:
     """The page of a trace whose entries tell something; those of a value alone, or of lines of arithmetic, do not."""
     made = traces.page(trace, view, once=False)
-    return made if view.bare or view.cells else _once(pointed(made, trace, view, html.limits(made)))
+    if view.bare or view.cells:
+        return made
+    made = _once(made)
+    return pointed(made, trace, view, html.limits(made))
 
 
 def _once(page: Page) -> Page:
@@ -72,6 +75,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
     parts = {part.kind: part for part in page.all(Part)}
     shown: dict[Key, list[Table]] = {(True, table.name): [table] for table in parts["given"].all(Table)}
     steps = [part for kind in ("result", "steps") if kind in parts for part in parts[kind].steps]
+    steps = [part for part in steps if part.one(Table).said != THE_RESULT]  # which stands elsewhere
     for part in steps:
         shown.setdefault((False, part.heading.key), []).append(part.one(Table))
     numbers = {id(table): number for number, table in enumerate(table for found in shown.values() for table in found)}
