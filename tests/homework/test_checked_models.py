@@ -124,7 +124,7 @@ def test_a_step_opens_to_its_heads_and_to_an_entrys_arithmetic(page: str) -> Non
     told = page[page.index(f'id="{name.replace(" ", "_")}"') :].partition("</section>")[0]
     h, i, j = np.unravel_index(off.argmax(), off.shape)
     assert f"head 0 by {off[0].max():.4f}, 1 by {off[1].max():.4f}" in told
-    line = re.search(rf"{re.escape(name)}\[{h},{i},{j}\] = (.*) = (\S+)</li>", told)
+    line = re.search(rf"{re.escape(name)}\[{h},{i},{j}\] = (.*) = (\S+)</li>", re.sub("</?span[^>]*>", "", told))
     assert line
     assert float(line[2]) == pytest.approx(right[name][h, i, j], abs=1e-4)
     assert f"the dump has {wrong[name][h, i, j]:.4f}" in told
