@@ -99,14 +99,7 @@ LARGEST_EXPONENT = 709.78  # e to more than that is beyond 64 bits
 NOT_FINITE = ("nan", "inf", "infinity")
 
 
-# fmt: off
-_VULGAR = {
-    "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5), "⅗": (3, 5), "⅘": (4, 5),
-    "⅙": (1, 6), "⅚": (5, 6), "⅐": (1, 7), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8), "⅑": (1, 9),
-    "⅒": (1, 10),
-}
-# fmt: on
-_SIGNS = "".join(_VULGAR)
+_SIGNS = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _MIXED = rf"(?<![\w./{_SIGNS}])(\d{{0,15}})([{_SIGNS}])(?![\w.{_SIGNS}])"  # compiled for those who write so
 
 
@@ -114,9 +107,10 @@ def with_slashes(text: str) -> str:
     """A number with its fractions as they are typed: `1/2` for ½ and 1⁄2, `3/2` for 1½."""
     if text.isascii():
         return text
+    from unicodedata import normalize  # a door: few write so
 
     def over(found: re.Match[str]) -> str:
-        above, below = _VULGAR[found[2]]
+        above, below = map(int, normalize("NFKD", found[2]).split("⁄"))
         return f"{int(found[1] or 0) * below + above}/{below}"
 
     return re.sub(_MIXED, over, re.sub(r"(?<=\d)[⁄∕](?=\d)", "/", text, flags=re.ASCII), flags=re.ASCII)

@@ -43,7 +43,7 @@ def _two_sided(s: Scope) -> Node:
     return -(_of_target(s, log(p)) + total(rest) - _of_target(s, rest))
 
 
-def downwards(s: Scope) -> Node:
+def _downwards(s: Scope) -> Node:
     """The softmax of each column."""
     (logits,) = parts(s.this, "softmax")
     if len(logits.axes) < 2:
@@ -53,6 +53,14 @@ def downwards(s: Scope) -> Node:
 
 OF_SHARES = (
     wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
+    wrong(
+        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+    ),
+)
+"""What is wrong of the shares, whatever loss is taken of them."""
+
+OF_ROWS = (
+    *OF_SHARES,
     wrong("ce-no-minus", "losses", lambda s: -s.this, says="+ln p", hint=SIGN),
     wrong(
         "ce-swapped",
@@ -83,6 +91,5 @@ OF_SHARES = (
         says="−ln of the mean probability",
         hint=ORDER,
     ),
-    wrong("ce-axis0", "probabilities", downwards, says="the softmax down the columns", hint="What do the rows sum to?"),
 )
 """What is wrong of the shares, and of the loss of a row."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, parts, replaced, wrong
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import exp, log, mean, power, select, softmax, total
-from attncalc.mistakes.cross_entropy import OF_SHARES, ORDER, SCORE, SIGN, TWICE, downwards
+from attncalc.language.ops import exp, log, mean, power, select, total
+from attncalc.mistakes.cross_entropy import OF_ROWS, OF_SHARES, ORDER, SCORE, SIGN
 
 PER_WHAT = "Is that the loss of all rows together, or of one on average?"
 BASE = "Which logarithm was asked for?"
@@ -30,7 +30,7 @@ def _counted_from_1(s: Scope) -> Node:
 
 
 CROSS_ENTROPY = (
-    *OF_SHARES,
+    *OF_ROWS,
     wrong(
         "ce-sum",
         options=chosen(reduction={"mean": "sum", "sum": "mean"}),
@@ -203,7 +203,7 @@ def _token_logits(s: Scope) -> Node:
 
 
 NEXT_TOKEN = (
-    wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
+    *OF_SHARES,
     wrong("ce-no-minus", "loss", lambda s: -s.this, says="+ln p", hint=SIGN),
     wrong(
         "ce-sum",
@@ -214,7 +214,6 @@ NEXT_TOKEN = (
         kind="convention",
     ),
     wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=SCORE),
-    wrong("ce-axis0", "probabilities", downwards, says="the softmax down the columns", hint="What do the rows sum to?"),
     wrong(
         "ce-log2",
         "log_likelihood",

@@ -8,7 +8,7 @@ from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import Node, as_node, inside, rewrite
 from attncalc.language.ops import log, mean, total
-from attncalc.mistakes.cross_entropy import OF_SHARES
+from attncalc.mistakes.cross_entropy import OF_ROWS
 from attncalc.mistakes.projections import ACTIVATION, BENT, no_bias
 
 CONSTANT = "Which constant stands in the loss that was given?"
@@ -91,7 +91,7 @@ def _of_last(s: Scope) -> Node:
 TWICE = "How many times is the slope of the softmax counted?"
 BASE = "Which logarithm is in the loss?"
 ENTROPY = (
-    *OF_SHARES,
+    *OF_ROWS,
     wrong(
         "ce-log2",
         "log_probabilities",

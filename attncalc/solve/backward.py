@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, listed, near, place_text
+from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, near, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM
@@ -89,9 +89,9 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
                 hint="the --bias of attention adds numbers to the scores that have one" if name == "mask" else "",
             )
         if name not in smooth:
-            said = both(smooth) if len(smooth) <= MOST_LISTED else listed(smooth, MOST_LISTED)
+            those = both(smooth, MOST_LISTED)
             raise OptionError(
-                f"there is no gradient with respect to {name!r}: {calculation.name} was given {said}",
+                f"there is no gradient with respect to {name!r}: {calculation.name} was given {those}",
                 hint=near(name, smooth),
             )
     return [nodes[name] for name in (backward.wrt or smooth)]

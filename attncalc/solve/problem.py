@@ -93,7 +93,7 @@ def posed(
     return Problem(calculation, inputs, options, backward)
 
 
-_PART = re.compile(r"(?:\[[^\]]*\]|\.T)*\Z")
+_PART = r"(?:\[[^\]]*\]|\.T)*\Z"  # compiled for those who call operands as a file does
 
 
 def operands_named(names: Iterable[str], inputs: Mapping[str, Given]) -> tuple[str, ...]:
@@ -101,7 +101,10 @@ def operands_named(names: Iterable[str], inputs: Mapping[str, Given]) -> tuple[s
 
     One array may hold several. A wrapper may have put its own name in front, and the model's may be left out.
     """
-    stored = {name: _PART.sub("", g.source.partition("#")[2]) for name, g in inputs.items() if "#" in g.source}
+    names = tuple(dict.fromkeys(names))
+    if all(name in inputs for name in names):
+        return names
+    stored = {name: re.sub(_PART, "", g.source.partition("#")[2]) for name, g in inputs.items() if "#" in g.source}
 
     def meant(name: str) -> list[str]:
         if name in inputs:

@@ -83,8 +83,8 @@ def test_bfloat16_is_the_upper_half_of_a_float32() -> None:
 WAYS = [(name, dtype, way) for name in NAMES for dtype, way in product(NARROW, ACCUMULATED)]
 
 
-CANNOT_BE_HELD = ("overflows: it is beyond", "divides by 0 there")
-"""What is said of a value that is too large for a type, and of a quotient by one that is too small for it."""
+TOO_NEAR = {"concentration": "distance_ratio[0] = "}
+"""In float8_e5m2 the nearest of some points at random is at a distance of 0, by which the ratio would be divided."""
 
 
 @pytest.mark.spread(28)
@@ -97,8 +97,8 @@ def test_every_step_is_held_by_the_type_and_tells_its_drift(name: str, dtype: st
         except NoGradient:
             continue
         except AttncalcError as error:
-            said = any(words in error.message for words in CANNOT_BE_HELD)
-            assert said or backward, error  # noqa: PT017  (some cannot be held)
+            near = name in TOO_NEAR and error.message.startswith(TOO_NEAR[name])
+            assert "overflows: it is beyond" in error.message or near or backward, error  # noqa: PT017  (some cannot be held)
             continue
         wide = {step.key for step in solve(problem).steps}
         for step in trace.steps:

@@ -137,6 +137,7 @@ def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int
         wrong = [(marker, one) for marker in markers(name) for one in marker.key.wrong if one.mistakes[0] is mistake]
         left = [marker.key.values([*one.steps.values()]) for marker, one in wrong]
         assert all(any(map(is_endless, values)) for values in left), "nothing shows it"
+        assert not [*places(name, mistake)], "what shows it is right by an alternative"
 
 
 @pytest.mark.thorough

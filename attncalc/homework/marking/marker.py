@@ -348,8 +348,10 @@ class _Sheet:
             or self._at_a_glance(question)
             or self._filled(question)
             or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
-            or self._with_a_constant_taken(question)
-            or self._at_fewer_digits(question)
+            or self._unless_mistaken(
+                question, with_a_constant_taken(self.key, question, self.found.values(), surely=True)
+            )
+            or self._unless_mistaken(question, at_fewer_digits(self.key, question, surely=True))
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
@@ -418,14 +420,8 @@ class _Sheet:
         unsound = [self.found[behind] for behind in question.own if self.found[behind].verdict not in SOUND]
         return FROM_UNDECIDED if found and all(behind.undecided for behind in unsound) else found
 
-    def _at_fewer_digits(self, question: Question) -> Finding | None:
-        """Whether fewer digits that were kept on the way may be behind a step, and no mistake as it is written."""
-        found = at_fewer_digits(self.key, question, surely=True)
-        return found and (self._mistaken(question, as_written=True) or found)
-
-    def _with_a_constant_taken(self, question: Question) -> Finding | None:
-        """Whether a constant that was taken to few decimals is behind a step, and no mistake as it is written."""
-        found = with_a_constant_taken(self.key, question, self.found.values(), surely=True)
+    def _unless_mistaken(self, question: Question, found: Finding | None) -> Finding | None:
+        """What digits that were not kept on the way explain, unless a mistake does as the step is written."""
         return found and (self._mistaken(question, as_written=True) or found)
 
     def _filled(self, question: Question) -> Finding | None:

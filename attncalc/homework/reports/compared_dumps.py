@@ -96,10 +96,9 @@ def _lost(listed: Sequence[Compared]) -> dict[str, str]:
 
 def _cells(one: Compared) -> tuple[str, ...]:
     numbers = (_number(one.max_error), _number(one.relative), _cosine(one.cosine))
-    beyond, place = (
-        (_share(one.share), SCALAR if one.at == () else _place(one)) if one.verdict not in SOUND else ("", "")
-    )
-    return (_name(one.name), one.verdict, *numbers, beyond, place)
+    if one.verdict in SOUND:
+        return (_name(one.name), one.verdict, *numbers, "", "")
+    return (_name(one.name), one.verdict, *numbers, _share(one.share), SCALAR if one.at == () else _place(one))
 
 
 def _name(name: str) -> str:
