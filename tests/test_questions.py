@@ -33,7 +33,6 @@ def test_every_device_has_a_row() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread
 @pytest.mark.parametrize(
     ("words", "line"),
     [found[1:] for found in (*ASKED, *COMPARED)],

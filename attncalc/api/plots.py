@@ -14,8 +14,8 @@ from attncalc.common.system import write_file
 from attncalc.record.numbers import numeric
 from attncalc.record.pictures import Bars, Curves, HeatMap, Line, Picture, Ticks
 from attncalc.record.trace import Step, Trace
-from attncalc.render import PICTURES, View, beside, render, shown
-from attncalc.render.traces import operand_steps, table
+from attncalc.render import PICTURES, View, beside, operand_steps, render, shown
+from attncalc.render.traces import table
 from attncalc.solve.problem import Problem
 from attncalc.solve.sweep import sweep
 

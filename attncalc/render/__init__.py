@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from attncalc.common.errors import NARROWEST, AttncalcError, near, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, loaded
-from attncalc.record.trace import Step, Trace
+from attncalc.record.trace import Given, Step, Trace
 
 # What of a trace is shown, and on what kind of page.
 
@@ -80,6 +80,35 @@ def beside(trace: Trace, view: View) -> list[Step]:
     """The outputs to show that are not among the steps."""
     steps, wanted = {step.key for step in trace.steps}, _wanted(trace, view)
     return [step for step in trace.outputs if step.key not in steps and step.key in wanted]
+
+
+def operand_steps(trace: Trace) -> dict[str, Step]:
+    """The operands by their names, each as something that can be shown; an axis has its labels wherever it stands."""
+    steps = {name: _as_step(name, operand) for name, operand in trace.inputs.items() if not operand.is_stored}
+    known = {axis: words for step in steps.values() for axis, words in step.labels.items()}
+    return {name: step._replace(labels=_of_its_size(known, step) | dict(step.labels)) for name, step in steps.items()}
+
+
+def _of_its_size(labels: Mapping[str, tuple[str, ...]], step: Step) -> dict[str, tuple[str, ...]]:
+    return {
+        axis: labels[axis]
+        for axis, size in zip(step.axes, step.shape, strict=True)
+        if size == len(labels.get(axis, ()))
+    }
+
+
+def _as_step(name: str, operand: Given) -> Step:
+    axes = operand.axes or tuple(map(str, range(operand.value.ndim)))
+    return Step(
+        name=name,
+        group="",
+        axes=axes,
+        shape=operand.value.shape,
+        value=operand.value,
+        symbol=operand.symbol or name,
+        symbol_latex=operand.symbol_latex,
+        labels={axes[position]: labels for position, labels in operand.labels.items()},
+    )
 
 
 def _wanted(trace: Trace, view: View) -> set[str]:

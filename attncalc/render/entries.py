@@ -15,7 +15,8 @@ from attncalc.record.numbers import format_number
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, asked_for, shown
 from attncalc.render.page import Arithmetic, Heading, Line, Note, Paragraph, Part, Table, spoken
-from attncalc.render.traces import MOST_WRITTEN, formula, handed_on, table, told_of
+from attncalc.render.traces import formula, table
+from attncalc.render.worked import MOST_WRITTEN, handed_on, told_of
 from attncalc.solve import solver
 
 if TYPE_CHECKING:  # few runs are in narrow types

@@ -30,7 +30,6 @@ from attncalc.render.page import (
 )
 from attncalc.render.traces import (
     beginning,
-    handed_on,
     is_backward,
     kinks,
     left_over,
@@ -39,8 +38,8 @@ from attncalc.render.traces import (
     parts_of,
     ranked,
     table,
-    worked_lines,
 )
+from attncalc.render.worked import handed_on, worked_lines
 from attncalc.solve import solver
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone

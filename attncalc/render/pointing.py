@@ -24,7 +24,7 @@ from attncalc.render.page import (
     spoken,
     window,
 )
-from attncalc.render.traces import leading, links, written
+from attncalc.render.worked import leading, links, written
 from attncalc.solve import solver
 
 MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand

@@ -354,7 +354,7 @@ def test_where_eigenvalues_have_no_slope_says_so(a: list[list[float]], message: 
 
 def worked(trace: Trace, name: str, *at: int) -> str:
     """The arithmetic of an entry as a reader sees it."""
-    from attncalc.render.traces import written
+    from attncalc.render.worked import written
 
     return written(solver.arithmetic(trace, trace.find(name), at))
 

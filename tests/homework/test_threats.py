@@ -23,7 +23,7 @@ import attncalc as ac
 from attncalc.cli import app
 from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking import marker
+from attncalc.homework.marking import judging
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import from_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, from_python, spelled
@@ -488,7 +488,7 @@ def test_a_sheet_that_takes_too_long_to_be_read_is_not_checked(tmp_path: Path) -
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """No budget for anything but the verdict itself."""
-    monkeypatch.setattr(marker, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(judging, "MOST_SECONDS", 0.0)
 
 
 @pytest.mark.spread

@@ -7,7 +7,7 @@ import sympy
 from readback.arithmetic import real
 
 from attncalc.record.trace import Arithmetic, Entry
-from attncalc.render.traces import written
+from attncalc.render.worked import written
 
 SUM = Entry(1 + sympy.sqrt(2), brackets=False)
 ROOT = Entry(sympy.sqrt(2), brackets=False)

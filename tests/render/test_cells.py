@@ -13,7 +13,7 @@ from test_samples import PROBLEMS, posed
 
 import attncalc as ac
 from attncalc.record.trace import Entry, Trace
-from attncalc.render import View, entries, render, traces
+from attncalc.render import View, entries, render, traces, worked
 from attncalc.render.page import Part
 from attncalc.solve.solver import solve
 
@@ -92,8 +92,8 @@ def test_a_masked_entry_is_told_in_words_and_is_a_number_to_machines() -> None:
 
 def test_a_float_is_not_written_as_the_exact_number_before_it() -> None:
     """Equal numbers of two kinds are one key of a dictionary, and so of what is kept of the numbers written so far."""
-    assert traces.written((Entry(Fraction(-3, 8), False),)) == "-3/8"
-    assert traces.written((Entry(-0.375, False),)) == "-0.375"
+    assert worked.written((Entry(Fraction(-3, 8), False),)) == "-3/8"
+    assert worked.written((Entry(-0.375, False),)) == "-0.375"
 
 
 @pytest.mark.spread

@@ -18,8 +18,8 @@ from test_samples import PROBLEMS, posed
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Check, Given, Remark, Trace
-from attncalc.render import View, render
-from attncalc.render.traces import formula, operand_steps
+from attncalc.render import View, operand_steps, render
+from attncalc.render.traces import formula
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 

@@ -16,7 +16,7 @@ from trees import LETTERS, scalars
 from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import Node
 from attncalc.render import tex
-from attncalc.render.traces import written
+from attncalc.render.worked import written
 from attncalc.solve.recording import entry
 
 WORDS = [

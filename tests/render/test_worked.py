@@ -21,22 +21,11 @@ from attncalc.language.graph import Node, inside, walk
 from attncalc.language.primitive import symbol
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
-from attncalc.render import View, render
+from attncalc.render import View, operand_steps, render
 from attncalc.render.entries import _at, cells
 from attncalc.render.page import Note, Paragraph, Part, Table
-from attncalc.render.traces import (
-    LONGEST_WORKED,
-    ROW,
-    WORD,
-    WORDS,
-    leading,
-    links,
-    operand_steps,
-    options,
-    page,
-    table,
-    written,
-)
+from attncalc.render.traces import options, page, table
+from attncalc.render.worked import LONGEST_WORKED, ROW, WORD, WORDS, leading, links, written
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve

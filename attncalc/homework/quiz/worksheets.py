@@ -11,7 +11,7 @@ from attncalc.calculations import DERIVATIVES
 from attncalc.common.errors import both
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.homework.marking.marker import SHOWN_DECIMALS
+from attncalc.homework.marking.judging import SHOWN_DECIMALS
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
 from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table

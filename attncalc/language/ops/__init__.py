@@ -24,7 +24,8 @@ if TYPE_CHECKING:  # the families, as the door below hands them out
     from attncalc.language.ops.sums import *
 
 ROWS = {
-    "basics": "add constant constants div exp identity index input log mul neg pow random_normal size sqrt step sub",
+    "basics": "add constant constants div exp identity index input log mul neg pow random_normal size sqrt step sub "
+    "sum",
     "choices": "abs and equal exponent first_maximum floor held held_or_0 less less_equal maximum minimum not peak "
     "ranking round sign where",
     "curves": "arccos cos cubable elu erf one_plus_erf sigmoid sin softplus tan tanh",
@@ -37,7 +38,7 @@ ROWS = {
     "sliding": "fold windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors left_singular_vectors right_singular_vectors "
     "singular_values",
-    "sums": "angle cosine_ratio mean multiple root_of_mean root_of_sum sum",
+    "sums": "angle cosine_ratio mean multiple root_of_mean root_of_sum",
 }
 """Family → its rows."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from attncalc.common.errors import NotExact, both
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
-from attncalc.language.axes import Axes, align, find, names, together
+from attncalc.language.axes import Axes, align, find, names, position, together, without
 from attncalc.language.graph import Node, Number, as_node, constant, walk
 from attncalc.language.kernels import number
 from attncalc.language.primitive import (
@@ -30,6 +30,7 @@ from attncalc.language.primitive import (
     Op,
     Pick,
     formula,
+    latex_axis,
     number_text,
     symbol,
 )
@@ -417,6 +418,94 @@ OPS |= {
         constants=lambda node: _roots(node.sources[0]),
         doubled="sqrt",
         boxed=True,
+    ),
+}
+
+
+# Along an axis.
+
+
+def axis_of(node: Node, source: int = 0) -> int:
+    """Where the axis stands along which the primitive runs: its position among those of a source."""
+    return position(node.sources[source].axes, node.args["over"])
+
+
+def drop(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
+    """The axes of a result that has lost that one."""
+    return without(x, find(x, args["over"]).name)
+
+
+def keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
+    """The axes of a result that still has it."""
+    find(x, args["over"])
+    return x
+
+
+def _subscript(node: Node, style: str = "text") -> str:
+    """The axis, where it is not the last one: a formula shows what is not the rule."""
+    over = node.args["over"]
+    if node.sources[0].names[-1:] == (over,):
+        return ""
+    return f"_{{{latex_axis(over)}}}" if style == "latex" else f"_{over}"
+
+
+def mixes(node: Node) -> tuple[str, ...]:
+    """That axis is the one along which entries meet."""
+    return (node.args["over"],)
+
+
+def source_axes(node: Node) -> Axes:
+    """The axes of what it looks at: every entry of its source."""
+    return node.sources[0].axes
+
+
+def named(name: str, latex: str) -> dict[str, Any]:
+    """How a primitive is written that is a function of the entries along an axis."""
+    return {
+        "text": lambda node, x, *rest: f"{name}{_subscript(node)}({x})",
+        "latex": lambda node, x, *rest: f"{latex}{_subscript(node, 'latex')}({x})",
+        "mixes": mixes,
+    }
+
+
+def sum_text(node: Node, x: str) -> str:
+    """How a sum along an axis is written."""
+    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
+
+
+def sum_latex(node: Node, x: str) -> str:
+    """The same in LaTeX."""
+    return rf"\sum_{{{latex_axis(node.args['over'])}}} {x}"
+
+
+def _sum(node: Node, x: Array) -> Array:
+    return kernels.total(x, axis_of(node))
+
+
+def sum_cell(node: Node, at: At, look: Look) -> Form:
+    """What a sum along an axis adds."""
+    return Form("+", along(node, node.args["over"], at))
+
+
+OPS |= {
+    "sum": Op(
+        _sum,
+        drop,
+        sum_text,
+        sum_latex,
+        sum_cell,
+        binds=2,
+        takes=(1,),
+        vjp=lambda g, y, node, x: [g],
+        because="every term of a sum gets the same gradient",
+        about="Σ adds along one axis, the last one unless a subscript names another; that axis is gone afterwards.",
+        mixes=mixes,
+        places=source_axes,
+        narrow=True,
+        adds=True,
+        doubled="total",
+        loses=kernels.cancels_along,
+        terms=_sum,
     ),
 }
 

@@ -16,18 +16,22 @@ from attncalc.language.kernels import either, is_exact
 from attncalc.language.ops.basics import (
     HELD,
     along,
+    axis_of,
     beside,
+    drop,
     entrywise,
     function,
+    keep,
     keep_where,
     logarithm,
     moved,
+    named,
     pick,
     row,
     sign,
+    source_axes,
 )
 from attncalc.language.ops.basics import row as elementwise
-from attncalc.language.ops.sums import axis_of, drop, keep, named, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
 

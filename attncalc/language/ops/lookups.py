@@ -15,10 +15,20 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, find, names, position, together, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import either, has_letters, is_exact, zeros
-from attncalc.language.ops.basics import beside, entrywise, index, keep_where, moved, pick, row, spread, weigh
+from attncalc.language.ops.basics import (
+    beside,
+    entrywise,
+    index,
+    keep_where,
+    moved,
+    pick,
+    row,
+    source_axes,
+    spread,
+    weigh,
+)
 from attncalc.language.ops.choices import compare_equal
 from attncalc.language.ops.parts import side_by_side, side_by_side_latex
-from attncalc.language.ops.sums import source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick, latex_axis, symbol
 
 

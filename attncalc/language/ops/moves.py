@@ -12,8 +12,7 @@ from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, composite, describe, find, position, unique
 from attncalc.language.graph import Node
-from attncalc.language.ops.basics import moved, rename, repeat
-from attncalc.language.ops.sums import source_axes
+from attncalc.language.ops.basics import moved, rename, repeat, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
 

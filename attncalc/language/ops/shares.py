@@ -15,25 +15,32 @@ from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.kernels import is_exact
 from attncalc.language.ops.basics import (
     along,
+    axis_of,
     beside,
     called,
+    drop,
     entrywise,
     exp,
     function,
+    keep,
     log,
     log_sum_exp,
+    mixes,
     moved,
+    named,
     per,
     pick,
     power,
     ratio,
     row,
     softmax,
+    source_axes,
     straight_past,
+    sum_latex,
+    sum_text,
     total,
     weigh,
 )
-from attncalc.language.ops.sums import axis_of, drop, keep, mixes, named, source_axes, sum_latex, sum_text
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 

@@ -13,7 +13,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, Axis, names, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import zeros
-from attncalc.language.ops.sums import source_axes
+from attncalc.language.ops.basics import source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 

@@ -1,4 +1,4 @@
-"""Sums and means along an axis, the lengths that they give, and the angles between vectors.
+"""Means along an axis, the lengths that sums along one give, and the angles between vectors.
 
 Lengths and angles are right even where their squares overflow or vanish.
 """
@@ -12,74 +12,30 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
-from attncalc.language.axes import Axes, align, find, position, without
+from attncalc.language.axes import align, find, without
 from attncalc.language.graph import Node, Number, constant
 from attncalc.language.kernels import arccos as angle_of
 from attncalc.language.kernels import is_exact
 from attncalc.language.kernels import sqrt as root
-from attncalc.language.ops.basics import absolute, along, arccos, beside, per, pi, pick, power, sign, sqrt, total
-from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, latex_axis
-
-
-def axis_of(node: Node, source: int = 0) -> int:
-    """Where the axis stands along which the primitive runs: its position among those of a source."""
-    return position(node.sources[source].axes, node.args["over"])
-
-
-def drop(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
-    """The axes of a result that has lost that one."""
-    return without(x, find(x, args["over"]).name)
-
-
-def keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
-    """The axes of a result that still has it."""
-    find(x, args["over"])
-    return x
-
-
-def _subscript(node: Node, style: str = "text") -> str:
-    """The axis, where it is not the last one: a formula shows what is not the rule."""
-    over = node.args["over"]
-    if node.sources[0].names[-1:] == (over,):
-        return ""
-    return f"_{{{latex_axis(over)}}}" if style == "latex" else f"_{over}"
-
-
-def mixes(node: Node) -> tuple[str, ...]:
-    """That axis is the one along which entries meet."""
-    return (node.args["over"],)
-
-
-def source_axes(node: Node) -> Axes:
-    """The axes of what it looks at: every entry of its source."""
-    return node.sources[0].axes
-
-
-def named(name: str, latex: str) -> dict[str, Any]:
-    """How a primitive is written that is a function of the entries along an axis."""
-    return {
-        "text": lambda node, x, *rest: f"{name}{_subscript(node)}({x})",
-        "latex": lambda node, x, *rest: f"{latex}{_subscript(node, 'latex')}({x})",
-        "mixes": mixes,
-    }
-
-
-def sum_text(node: Node, x: str) -> str:
-    """How a sum along an axis is written."""
-    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
-
-
-def sum_latex(node: Node, x: str) -> str:
-    """The same in LaTeX."""
-    return rf"\sum_{{{latex_axis(node.args['over'])}}} {x}"
-
-
-def _sum(node: Node, x: Array) -> Array:
-    return kernels.total(x, axis_of(node))
-
-
-def _sum_cell(node: Node, at: At, look: Look) -> Cell:
-    return Form("+", along(node, node.args["over"], at))
+from attncalc.language.ops.basics import (
+    absolute,
+    arccos,
+    axis_of,
+    beside,
+    drop,
+    mixes,
+    named,
+    per,
+    pi,
+    pick,
+    power,
+    sign,
+    source_axes,
+    sqrt,
+    sum_cell,
+    total,
+)
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
 
 def _mean(node: Node, x: Array) -> Array:
@@ -94,30 +50,11 @@ def _mean(node: Node, x: Array) -> Array:
 
 
 OPS |= {
-    "sum": Op(
-        _sum,
-        drop,
-        sum_text,
-        sum_latex,
-        _sum_cell,
-        binds=2,
-        takes=(1,),
-        vjp=lambda g, y, node, x: [g],
-        because="every term of a sum gets the same gradient",
-        about="Σ adds along one axis, the last one unless a subscript names another; that axis is gone afterwards.",
-        mixes=mixes,
-        places=source_axes,
-        narrow=True,
-        adds=True,
-        doubled="total",
-        loses=kernels.cancels_along,
-        terms=_sum,
-    ),
     "mean": Op(
         _mean,
         drop,
         cell=lambda node, at, look: Form(
-            "/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size))
+            "/", (sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size))
         ),
         vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
         because="every entry of a mean gets its equal share of the gradient",

@@ -23,8 +23,7 @@ from attncalc.language.axes import Axis, position
 from attncalc.language.exact_kernels import exactly
 from attncalc.language.graph import Node, given, step
 from attncalc.language.ops import ROWS, total
-from attncalc.language.ops.basics import function
-from attncalc.language.ops.sums import keep, mixes
+from attncalc.language.ops.basics import function, keep, mixes
 from attncalc.language.primitive import OPS, Op, Pick
 from attncalc.record.trace import Given, Trace
 from attncalc.solve import solver

@@ -1,0 +1,607 @@
+"""A sheet is judged: its answers laid out in the shapes of their steps, and a finding made of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from attncalc.common.errors import InputError, amount, shape_text
+from attncalc.common.numerals import DTYPES, NARROW, Array
+from attncalc.common.system import Budget, TooLongError
+from attncalc.declare.mistake import Mistake, StepKey
+from attncalc.homework.diagnosis.comparing import (
+    LEFT_OVER,
+    fits,
+    is_filled,
+    is_lost,
+    largest,
+    nearly,
+)
+from attncalc.homework.diagnosis.explaining import (
+    Explanation,
+    explanations,
+    ids,
+    made_again,
+    made_as_well,
+    made_throughout,
+    pairs_in_dump,
+    possible,
+    without_mistake,
+)
+from attncalc.homework.diagnosis.key import Key, Question
+from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
+from attncalc.homework.marking.findings import (
+    FILLED,
+    FROM_UNDECIDED,
+    GROWN,
+    UNDONE,
+    as_written,
+    at_fewer_digits,
+    carried,
+    digits_kept,
+    follows_as_written,
+    incomplete,
+    is_far,
+    is_undone,
+    located,
+    mistaken,
+    multiplied,
+    shared_out,
+    slipped,
+    sound,
+    stopped,
+    unexplained,
+    with_a_constant_taken,
+    within_rounding,
+)
+from attncalc.homework.reading.answers import (
+    MOST_DECIMALS,
+    ROUND_OFF,
+    Answer,
+    Tolerance,
+    from_array,
+    from_parts,
+)
+from attncalc.homework.reading.sheets import Asked, spelled
+from attncalc.inputs.given import LEAST_BITS
+from attncalc.record.verdicts import (
+    EARLY,
+    FOLLOWS,
+    MISSING,
+    MISTAKE,
+    RIGHT,
+    SLIP,
+    SOUND,
+    UNEXPLAINED,
+    Finding,
+)
+
+# Answers are laid out in the shapes of their steps: people write rows for columns, and tables are filled up.
+
+
+def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | None:
+    """The answer in the shape of the step's value, if it has that shape as people write it.
+
+    A row or a column is a vector, and a vector the only row or column of a matrix; the only entry is written without
+    brackets; a table holds a stack of matrices one below the other, and a single number. The answer to a complex step
+    is laid out in its parts.
+    """
+    shape = shape_of(key, step, value)
+    if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != math.prod(shape):
+        return None
+    laid = answer if answer.shape == shape else answer.laid(lambda part: part.reshape(shape))
+    return laid.in_parts() if step in key.complex else laid
+
+
+def shape_of(key: Key, step: StepKey, value: Array) -> tuple[int, ...]:
+    """The shape of a step's value, a complex number counted as one."""
+    return value.shape[:-1] if step in key.complex else value.shape
+
+
+def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:
+    """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
+    value = key.value(step)
+    if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
+        return answer
+    shapes = _shapes(key, answer, step, value)
+    if answer.shape in shapes:
+        return answer
+    rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
+    holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
+    rows, columns = min(holding, default=(rows, columns))
+    return answer.laid(lambda part: part[:rows, :columns])
+
+
+def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[int, ...]]:
+    """The shapes in which people write a step's value."""
+    axes = key.nodes[step].axes
+    shapes = {shape := shape_of(key, step, value)}
+    if len(shape) == len(axes):
+        shapes.add(tuple(axis.size for axis in axes if axis.name not in key.dropped))
+    if given := key.broadcast.get(key.nodes[step].args["of"] or ""):  # a gradient has its operand's shape
+        shapes.add(tuple(axis.size for axis in given))
+    for shape in list(shapes):
+        if len(shape) == 1:
+            shapes |= {(1, *shape), (*shape, 1)}
+        if len(shape) == 2 and 1 in shape:
+            shapes.add((math.prod(shape),))
+        if math.prod(shape) == 1:
+            shapes.add(())
+        if not shape and answer.value.size == 1:  # in brackets, or the one cell of a table
+            shapes.add(answer.shape)
+        if answer.table and len(shape) > 2:
+            shapes.add((math.prod(shape[:-1]), shape[-1]))
+    return shapes
+
+
+SHOWN_DECIMALS = 4
+"""With so many a step is told that is not asked for."""
+TELLING = 4
+"""Nobody fills a sheet up with a number of so many figures."""
+MOST_SECONDS = 20.0
+"""So much of the processor's time is spent on one sheet in looking for what is behind its wrong steps."""
+
+# A sheet is judged: a finding for each step, each after those that it is made of.
+#
+# The order of judgement: right as written, or but for its last digit, or rounded on the way; worked out from the
+# writer's own wrong values; a known mistake; a slip; unexplained. What is right by any of the right rules is never
+# called a mistake, unless the writer's own steps show that nobody has used it.
+
+
+def judged(
+    key: Key,
+    answers: Mapping[StepKey, Answer],
+    tolerance: Tolerance | None,
+    decimals: int | None,
+    asked: Asked,
+    *,
+    suppose: bool,
+) -> dict[StepKey, Finding]:
+    """The finding on each step of a sheet, in the order of the calculation; a mistake may be supposed."""
+    begin = partial(_Sheet, key, answers, tolerance, decimals, Budget(MOST_SECONDS), asked)
+    sheet = begin()
+    if doubtful := sheet.doubtful():
+        sheet = begin(doubtful)
+    sheet.name_mistakes()
+    if suppose:
+        sheet.suppose_mistakes()
+    return {step: sheet.found[step] for step in sheet.found if step in answers}
+
+
+class _Sheet:
+    """A sheet that is judged: what its writer has written so far, and what was found of it."""
+
+    def __init__(
+        self,
+        key: Key,
+        answers: Mapping[StepKey, Answer],
+        tolerance: Tolerance | None,
+        decimals: int | None,
+        budget: Budget,
+        asked: Asked,
+        doubtful: Collection[StepKey] = (),
+    ) -> None:
+        self.key, self.tolerance, self.decimals, self.budget, self.asked = key, tolerance, decimals, budget, asked
+        self.doubted = doubtful  # right by such rules alone as are behind the writer's own values
+        self.found: dict[StepKey, Finding] = {}
+        self.questions: dict[StepKey, Question] = {}
+        self.misshapen: dict[StepKey, Question] = {}  # those with answers of another shape
+        self.answers: dict[StepKey, Answer] = {}  # those from which later steps may be worked out
+        self.own: dict[StepKey, Array] = {}  # their values
+        self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
+        self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
+        self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
+        self.of_machine = any(answer.dumped for answer in answers.values())  # what is NaN is so in what comes after it
+        self.narrow = ""  # the type whose noise what is in float32 may have, too
+        if any(answer.stored in NARROW for answer in answers.values()):
+            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
+
+            self.narrow = noise.coarsest(key, answers)
+        self.at_a_glance: set[StepKey] = set()  # what is told of them needs no search
+        self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
+        self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
+        for step in key.nodes:
+            if step in answers:
+                self.found[step] = self._judged(step, answers[step])
+            elif step in asked.shown:
+                self._take_as_shown(step)
+
+    def _take_as_shown(self, step: StepKey) -> None:
+        """Take the value of a step that the problem tells, as it stands on the worksheet, for the writer's own."""
+        value = self.key.value(step)
+        if value is not None:
+            self.own[step] = np.round(value, SHOWN_DECIMALS)
+            self.answers[step] = from_array(self.own[step], lambda at: spelled(step))
+            self.found[step] = Finding(RIGHT)
+
+    # One step
+
+    def _judged(self, step: StepKey, answer: Answer) -> Finding:
+        """The finding on a step; what it holds is what later steps are worked out from."""
+        expected = self.key.value(step)
+        if expected is None:
+            raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
+        nil, tolerance = LEFT_OVER * self.key.largest_operand, self.tolerance
+        is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
+        if tolerance is None and is_nothing and answer.stored not in NARROW:
+            tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
+        answer = replace(answer, nil=nil, tolerance=tolerance)
+        stored = answer.stored
+        in_stream = bool(self.narrow) and stored == "float32" and not answer.said
+        narrow = in_stream or stored in NARROW
+        if narrow or (self.of_wide and not answer.said and (stored == "float64" or answer.used > MOST_DECIMALS)):
+            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
+
+            answer = noise.among_narrow(answer, self.narrow) if in_stream else answer
+            answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
+        if not answer.answered.any():
+            return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
+        whole = laid_out(self.key, answer, step, expected)
+        if whole is None:
+            due = expected[..., 0] if step in self.key.complex else expected
+            question = self.misshapen[step] = self._question(step, answer, due)
+            return self._searched(self._of_another_shape, question)
+        where = self.asked.entries(step)
+        if where is not None:
+            complex_ = step in self.key.complex
+            whole = replace(whole, asked=np.stack([where, where], axis=-1) if complex_ else where)
+        laid = whole.as_asked()
+        if not laid.answered.any():
+            return Finding(MISSING, hint="not answered")
+        question = self.questions[step] = self._question(step, laid, expected)
+        found = as_written(self.key, question)
+        if found is None:
+            found = self._among_ranks(question) or self._searched(self._first_finding, question)
+        elif laid.slack is not None:
+            found = self._searched(self._nearer, question, found)
+        if laid.slack is not None and not laid.said and found.verdict in (RIGHT, UNEXPLAINED):
+            from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
+
+            judged = judged_as(laid.stored, stored, inferred=laid.inferred)
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged))))
+        if found.verdict not in SOUND:
+            found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
+        void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
+        given = whole.answered
+        told = self.of_machine or not np.isnan(whole.value[given]).any()
+        if told and not void:  # nothing follows from a step that is filled up
+            own = whole.value if given.all() else np.where(given, whole.value, self._following(question))
+            self.own[step] = from_parts(own) if step in self.key.complex else own
+            self.answers[step] = laid
+        blank = ~laid.answered if laid.asked is None else ~laid.answered & laid.asked
+        if blank.any():
+            return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
+        return found
+
+    def _following(self, question: Question) -> Array:
+        """What follows from own values, which stands for later steps where nothing is answered."""
+        return without_mistake(self.key, question, question.own)
+
+    def _among_ranks(self, question: Question) -> Finding | None:
+        """Whether an array is right but for what noise ranks otherwise, or follows from such a one."""
+        if question.answer.slack is None or not question.own_are_right:
+            return None
+        if self.ranked_otherwise and fits(question.answer, self._following(question)).all():
+            return Finding(RIGHT)
+        from attncalc.homework.diagnosis.noise import RANKED, is_ranked_otherwise  # a door: few answers are dumps
+
+        if not is_ranked_otherwise(self.key, question):
+            return None
+        self.ranked_otherwise = True
+        return Finding(RIGHT, hint=RANKED.format(question.answer.stored))
+
+    def _nearer(self, question: Question) -> Finding:
+        """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives.
+
+        What the noise of the steps before it explains is none of its own.
+        """
+        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: few answers are dumps
+
+        noticeable = is_noticeable(question.answer, question.expected)
+        if noticeable and question.own:
+            noticeable = is_noticeable(question.answer, self._following(question))
+        return (noticeable and self._mistaken(question, as_written=True)) or Finding(RIGHT)
+
+    def _searched(
+        self, search: Callable[[Question], Finding], question: Question, otherwise: Finding | None = None
+    ) -> Finding:
+        """What a search finds, or, where the budget ends before it, what is known without."""
+        try:
+            with self.budget.spent():
+                return search(question)
+        except TooLongError:
+            return (
+                otherwise
+                or follows_as_written(self.key, question)
+                or stopped(question.answer, question.expected, self.budget.seconds)
+            )
+
+    def _first_finding(self, question: Question) -> Finding:
+        """The first finding, in the order of judgement."""
+        if question.answer.bits and largest(question.expected) < LEAST_BITS:
+            return Finding(UNEXPLAINED, hint="if these are the bits of bfloat16, --dtype bfloat16 reads them so")
+        return (
+            self._sound(question)
+            or self._carried(question)
+            or self._at_a_glance(question)
+            or self._filled(question)
+            or (self._slipped(question) if is_lost(question.answer, question.expected) else None)
+            or self._unless_mistaken(
+                question, with_a_constant_taken(self.key, question, self.found.values(), surely=True)
+            )
+            or self._unless_mistaken(question, at_fewer_digits(self.key, question, surely=True))
+            or self._mistaken(question)
+            or self._slipped(question)
+            or self._named(question, () if self.made else pairs_in_dump(self.key, question))
+            or with_a_constant_taken(self.key, question, self.found.values(), surely=False)
+            or at_fewer_digits(self.key, question, surely=False)
+            or within_rounding(self.key, question)
+            or self._unexplained(question)
+        )
+
+    def _is_gradient(self, step: StepKey) -> bool:
+        """Whether a step is a gradient of a model."""
+        return self.key.of_model and bool(self.key.nodes[step].args["of"])
+
+    def _at_a_glance(self, question: Question) -> Finding | None:
+        """What a model's gradient tells by its numbers alone, where it takes long to try every mistake."""
+        answer = question.answer
+        if not self._is_gradient(question.step) or not (answer.dumped or answer.used > MOST_DECIMALS):
+            return None
+        from attncalc.homework.diagnosis import slips  # a door: as below
+
+        if fits(answer.times(-1), question.expected).all():
+            return slipped(slips.SIGN)
+        if slips.is_transposed(answer, question.expected):
+            return slipped(slips.TRANSPOSED)
+        found = multiplied(answer, question.expected)
+        self.at_a_glance |= {question.step} if found else set()
+        return found
+
+    def _unexplained(self, question: Question) -> Finding:
+        """Nothing explains a step; with more digits it may be right, or what follows from own values."""
+        if is_undone(question.answer, question.expected):
+            return UNDONE
+        if shared := shared_out(question.answer, question.expected):
+            return shared
+        follows = [self._following(question)] if question.own else []
+        if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
+            return replace(GROWN, hint=GROWN.hint + self._begun())
+        if self.key.of_model and question.answer.dumped and (found := multiplied(question.answer, question.expected)):
+            return found
+        known = bool(possible(self.key, question))
+        return unexplained(question.answer, question.expected, *follows, possible=known)
+
+    def _begun(self) -> str:
+        """The first array that is further off than noise of its type mostly is, though not too far for it."""
+        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: as above
+
+        right = ((step, q) for step, q in self.questions.items() if step in self.found)
+        first = next((spelled(step) for step, q in right if is_noticeable(q.answer, q.expected)), "")
+        return first and f"; the first that is off by more than noise mostly is: {first}"
+
+    def _sound(self, question: Question) -> Finding | None:
+        """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.
+
+        That is so where its digits are too few to name one: it is neither right then, nor explained, but where it
+        follows from right steps on the sheet.
+        """
+        found = sound(self.key, question)
+        if found and found.verdict == EARLY and is_far(self.key, question):
+            doubted = not question.own and possible(self.key, question)
+            return self._mistaken(question, as_written=True) or (None if doubted else found)
+        return found
+
+    def _carried(self, question: Question) -> Finding | None:
+        """Whether a step follows from own values that are wrong, or of which nobody can tell."""
+        found = carried(self.key, question, self.answers, self.made)
+        unsound = [self.found[behind] for behind in question.own if self.found[behind].verdict not in SOUND]
+        return FROM_UNDECIDED if found and all(behind.undecided for behind in unsound) else found
+
+    def _unless_mistaken(self, question: Question, found: Finding | None) -> Finding | None:
+        """What digits that were not kept on the way explain, unless a mistake does as the step is written."""
+        return found and (self._mistaken(question, as_written=True) or found)
+
+    def _filled(self, question: Question) -> Finding | None:
+        """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
+        answer = question.answer
+        if np.isnan(answer.value).all():
+            return unexplained(answer, question.expected)
+        if not _is_filled(answer, question.expected):
+            return None
+        found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
+        found = found or shared_out(answer, question.expected)
+        return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
+
+    def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
+        """Whether known mistakes explain a step."""
+        return self._named(question, explanations(self.key, question, as_written=as_written, beside=self.made))
+
+    def _named(self, question: Question, explained: Iterable[list[Explanation]]) -> Finding | None:
+        """The first of these explanations, which are named once the whole sheet is judged."""
+        for found in explained:
+            if found:
+                self.explained[question.step] = found
+                self.made = tuple(dict.fromkeys((*self.made, *found[0])))
+                return Finding(MISTAKE)
+        return None
+
+    def _slipped(self, question: Question) -> Finding | None:
+        """Whether a slip explains a step, beside what is right or beside what follows from own values."""
+        step, answer, expected, own = question[:4]
+        if step in self.key.complex:
+            return None
+        bases = [(expected, self.key.true(own))]
+        if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
+            bases.append((follows, own))
+        alike = [(value, base) for value, base in bases if value.shape == answer.shape]
+        from attncalc.homework.diagnosis import slips  # a door: most answers have no slip
+
+        behind = (slips.slip_behind(self.key, question, value, base) for value, base in alike)
+        found = next(filter(None, behind), None)
+        if found is None:
+            return None
+        also = possible(self.key, question) if found in slips.UNTOLD else []
+        return slipped(found, also)
+
+    def _of_another_shape(self, question: Question) -> Finding:
+        """An answer of a shape that is not the step's: it is transposed, or a mistake gives it."""
+        from attncalc.homework.diagnosis import slips  # a door: as above
+
+        answer, expected = question.answer, question.expected
+        if slips.is_transposed(answer, expected):
+            return slipped(slips.TRANSPOSED)
+        whole = answer.answered.all() and not np.isnan(answer.value).any()
+        found = self._mistaken(question) if whole else None
+        if found is None and (part := slips.part_given(answer, expected)):
+            return slipped(part)
+        hint = misshapen(answer, expected.shape)
+        hint += self._of_other_tokens(question) or self._of_heads(question)
+        torn = answer.text.size == 2 * expected.size and all(str(entry).isdecimal() for entry in answer.text.flat[1::2])
+        if torn and not np.array_equal(expected, np.rint(expected)):
+            hint += "; a comma parts numbers here: write 0.5 for 0,5"
+        return found or Finding(UNEXPLAINED, hint=hint)
+
+    def _of_other_tokens(self, question: Question) -> str:
+        """That a dump of a model was made of more tokens than were given, or of fewer."""
+        axes, given = self.key.nodes[question.step].axes, question.answer.shape
+        if self.key.names.of_modules is None or len(given) != len(axes):
+            return ""
+        other = {(size, axis.size, axis.name) for size, axis in zip(given, axes, strict=True) if size != axis.size}
+        sizes = {pair[:2] for pair in other}
+        if len(sizes) != 1 or {name for *_, name in other} - {"n", "m"}:
+            return ""
+        [(theirs, ours)] = sizes
+        return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
+
+    def _of_heads(self, question: Question) -> str:
+        """That tokens stand before heads, or which step has heads where none are asked for."""
+        step, given, due = question.step, question.answer.shape, question.expected.shape
+        turned = (*given[:-3], given[-2], given[-3], given[-1]) if len(given) in (3, 4) else ()
+        if turned == due:
+            return ": do tokens stand before heads in it?"
+        reads = f"--heads-layout {'bnhd'[-len(given) :]} reads tokens before heads"
+        for other, node in self.key.nodes.items():
+            alike = "h" in node.names and node.shape in (given, turned) and math.prod(node.shape) == math.prod(due)
+            if alike and step in self.key.own_behind(other, {step: question.expected}):
+                named = f": {spelled(other)} is {shape_text(node.shape)}"
+                return named if node.shape == given else f"{named}, and {reads}"
+        return ""
+
+    def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
+        own = self.key.own_behind(step, self.own)
+        own_are_right = all(self.found[behind].verdict in SOUND for behind in own)
+        right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
+        kept = digits_kept(answer, self.decimals)
+        by_hand = not answer.dumped and self.key.is_small(step)
+        by_hand = by_hand and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
+        return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
+
+    def _entries(self, step: StepKey, parts: Array) -> Array:
+        """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
+        return np.asarray(parts.any(axis=-1)) if step in self.key.complex else parts
+
+    # The rules that the writer has used
+
+    def _behind(self, own: Own) -> list[Solution]:
+        """The usual solution, and the other right ones that may be behind own values."""
+        behind = self.key.alternatives_behind(own)
+        return [solution for solution in self.key.right if not solution.rules or solution.rules in behind]
+
+    def _not_contradicted(self, step: StepKey, own: Own) -> list[Solution]:
+        """The right solutions, but for those with other numbers in a step that a rule writes together with this one.
+
+        A gradient goes with the step that it is taken in: who has written that by one rule has no gradient by another.
+        """
+        subject = (step[0], self.key.nodes[step].args["of"] or step[1])
+        at = [word for rule in self.key.alternatives if is_meant(subject, rule.at) for word in rule.at]
+        beside = [other for other in self.own if other not in own and is_meant(other, at)]
+        for other in beside:
+            if other not in self.behind:
+                self.behind[other] = self.key.alternatives_behind({other: self.own[other]})
+        return [s for s in self.key.right if all(s.rules in self.behind[other] for other in beside)]
+
+    def doubtful(self) -> set[StepKey]:
+        """The steps that are right by an alternative alone, which nothing before them or after them has used.
+
+        So they are not what the steps before them give, and nothing that is right was made of them.
+        """
+        return {step for step, question in self.questions.items() if self._is_doubtful(question)}
+
+    def _is_doubtful(self, question: Question) -> bool:
+        step, behind = question.step, self._behind(question.own)
+        if len(behind) == len(question.right) or not question.own_are_right or self.found[step].verdict != RIGHT:
+            return False
+        if any(step in later.own and self.found[later.step].verdict in SOUND for later in self.questions.values()):
+            return False
+        return sound(self.key, question._replace(right=behind)) != Finding(RIGHT)
+
+    # The whole sheet
+
+    def name_mistakes(self) -> None:
+        """Explain by the others the steps that say too little by themselves, and name all mistakes."""
+        with suppress(TooLongError), self.budget.spent():
+            self._explain_by_the_others()
+        for step, found in self.explained.items():
+            wrong, likeliest = self.found[step].wrong, found
+            try:
+                with self.budget.spent():
+                    likeliest = self._borne_out(step, found)
+                    self.found[step] = mistaken(self.key, step, likeliest, wrong)
+            except TooLongError:
+                self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
+
+    def suppose_mistakes(self) -> None:
+        """Where no mistake is behind a step, name those that give it all the same, though that may be chance."""
+        for step, question in {**self.questions, **self.misshapen}.items():
+            found = self.found[step]
+            if found.verdict in (UNEXPLAINED, SLIP) and (likely := possible(self.key, question)):
+                self.found[step] = replace(found, perhaps=ids(likely), hint=likely[0].hint)
+
+    def _explain_by_the_others(self) -> None:
+        """Explain steps by a mistake made elsewhere, by one beside those made before, or by one throughout."""
+        wrong = [q for step, q in self.questions.items() if self.found[step].verdict in (UNEXPLAINED, FOLLOWS)]
+        wrong = [question for question in wrong if question.step not in self.at_a_glance]
+        left = [question for question in wrong if self.found[question.step].verdict == UNEXPLAINED]
+        made = {mistake for found in self.explained.values() for match in found for mistake in match}
+        for question in left:
+            before = () if question.own_are_right else self.made
+            again = made_again(self.key, question, made)
+            if found := again or (made_as_well(self.key, question, before) if before else []):
+                self.explained[question.step] = found
+        left = [question for question in left if question.step not in self.explained]
+        if len(wrong) > 1 and left and (found := made_throughout(self.key, wrong)):
+            self.explained |= {question.step: found for question in left}
+
+    def _borne_out(self, step: StepKey, found: list[Explanation]) -> list[Explanation]:
+        """Those of the explanations that agree with most of the later steps."""
+        serial = self.key.nodes[step].serial
+        later = [other for other in self.answers if self.key.nodes[other].serial > serial]
+        agreeing = [sum(self._agrees(explanation, other) for other in later) for explanation in found]
+        return [one for one, count in zip(found, agreeing, strict=True) if count == max(agreeing)]
+
+    def _agrees(self, explanation: Explanation, step: StepKey) -> bool:
+        solution = self.key.solutions.by(*explanation)
+        value = None if solution is None else self.key.value(step, solution)
+        answer = self.answers[step]
+        return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
+
+
+def _is_filled(answer: Answer, expected: Array) -> bool:
+    """Whether one number stands throughout; where it is no number, and said to be none, that tells more."""
+    return is_filled(answer.value, expected) and not np.isnan(answer.value[answer.answered]).any()
+
+
+def misshapen(answer: Answer, shape: tuple[int, ...]) -> str:
+    """What is said of an answer that cannot be laid out in the shape that is asked for."""
+    return f"the answer is {extent(answer.shape)}, and {extent(shape)} is asked for"
+
+
+def extent(shape: tuple[int, ...]) -> str:
+    """`2 × 3`, `a list of 3 numbers`, where 3 alone might be taken for the answer itself."""
+    return f"a list of {amount(shape[0], 'number')}" if len(shape) == 1 else shape_text(shape)
