@@ -783,7 +783,7 @@ def latent_attention(
     exact: bool = ...,
     keep_all: bool = ...,
 ) -> Trace:
-    """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
+    """Attention whose keys and values come from one narrow vector for each token, which is cached in their place."""
 
 def linear_attention(
     q: Numbers | None = ...,

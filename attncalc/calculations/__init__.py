@@ -163,7 +163,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "latent-attention": (
         "latent_attention",
-        "Attention whose keys and values come from one narrow vector for each token, the only one that is cached.",
+        "Attention whose keys and values come from one narrow vector for each token, which is cached in their place.",
     ),
     "linear-attention": (
         "recurrences",

@@ -1,4 +1,4 @@
-"""Latent attention: keys and values of all heads are made from one narrow vector, which is all that is cached."""
+"""Latent attention: keys and values of all heads are made from one narrow vector, which is cached in their place."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def latent_attention(
         float, "how many bytes a cached number takes: 2 in float16, 4 in float32, 0.5 in int4", ABOVE_0
     ] = 2,
 ) -> tuple[Node, Node, Node]:
-    """Attention whose keys and values come from one narrow vector for each token, the only one that is cached.
+    """Attention whose keys and values come from one narrow vector for each token, which is cached in their place.
 
     c = x·W_DKV, K = c·W_UK, V = c·W_UV; positions turn a part of its own, W_KR for the keys and W_QR for the queries:
     softmax((Q·Kᵀ + Q_R·K_Rᵀ)/√(d_k + d_r))·V. Beside it stands the absorbed form, which makes no keys and values, and
@@ -157,7 +157,7 @@ def through_latents(
     source = _queried(X, W_UQ, weights["wdq"], weights["q_gamma"], style)
     Q = step("q", affine(source, W_UQ, None), "what each head of a token is looking for")
     Q = step("q_heads", split(Q), "each head takes its own block of neighbouring columns")
-    why = "a part of each query that only says where it stands"
+    why = "a part of each query that position will turn; the rest of it knows no position"
     Q_R = step("q_rope", split(affine(source, W_QR, None)), why)
     tokens = rename(X, "n", "m")
     latent = step(

@@ -130,7 +130,7 @@ def linear_attention(
                 rows.append(step("output", mixed, "what the query finds along itself, not divided by anything"))
                 continue
             own = total(key, "n")
-            why = "the keys so far, added up: what the weights of any query sum to"
+            why = "the keys so far, added up: a query times them is what its weights sum to"
             sums = step("sum", own if sums is None else sums + own, why, about=ABOUT["sum"])
             why = "what the query finds along itself, by the sum of its weights: a mean of the values so far"
             rows.append(step("output", mixed / total(query * sums, "d_k"), why))

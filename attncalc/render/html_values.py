@@ -43,7 +43,7 @@ NAME = rf"∂L/∂\w+(?:{RANGE})?|\b[a-z]+ \d+/\w+|{RANGE}"  # of a gradient, an
 COMPLEX = r"-?[\d.]+ [-+] [\d.]+i\b"
 WHOLE_NUMBER = rf"{NAME}|{PLACE}|{COMPARED}|{COMPLEX}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²\0]"
 BRACKETS = reduce(lambda inner, _: rf"\([^()]*(?:{inner}[^()]*)*\)", range(4), r"\([^()]*\)")  # five in one another
-POWER = rf"\^([a-z]*{BRACKETS}|\[[^\[\]]*\]|[-−]?\d+(?:\.\d+)?(?:e-?\d+)?|[-−]?∞|\w+)"
+POWER = rf"\^([a-z]*{BRACKETS}|\[[^\[\]]*\]|[-−]?\d+(?:\.\d+)?(?:e-?\d+)?|[-−]?∞|[-−]?\w+)"
 """`^0.5`, `^(−∞)`, `^min(0, 1)`, `^[3]`, `^x`."""
 LONG_POWER = 28
 """A longer one stays on the line, with its ^: above, it would be torn where the line ends."""
