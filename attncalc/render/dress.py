@@ -55,7 +55,9 @@ STYLE = """
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
 }
 .attncalc sup { line-height: 0; white-space: nowrap; }
-.attncalc .worked > :has(sup) { line-height: 1.7; /* a row that goes on in another one has its powers between them */ }
+.attncalc .worked > :has(sup), .attncalc .why:has(sup) {
+  line-height: 1.7; /* a row that goes on in another one has its powers between them */
+}
 .attncalc .caret { font-size: 0; /* of what stands above the line, for who copies it */ }
 .attncalc .source { color: var(--faint); font-size: .85rem; max-width: 18rem; overflow-wrap: anywhere; }
 .attncalc .worked { margin: .35rem 0; padding: 0; list-style: none; font-variant-numeric: tabular-nums; }
