@@ -44,6 +44,9 @@ STYLE = """
 .attncalc p.formula { padding-left: 1.6em; text-indent: -1.6em; }
 .attncalc p.formula > *, .attncalc math * { text-indent: 0; }
 .attncalc p.formula > math { padding-block: .1em; }
+.attncalc p.formula > math:has(msub mfrac), .attncalc math.long mrow:has(> msub mfrac) {
+  padding-bottom: .4em; /* what a bracket around a fraction has below it reaches lower than the row */
+}
 .attncalc .letters, .attncalc .lettered > math { display: none; }
 .attncalc .lettered > .letters { display: inline; overflow-wrap: anywhere; }
 .attncalc msub > :last-child { position: relative; top: .12em; /* other fonts hardly lower it: meann */ }
@@ -55,7 +58,7 @@ STYLE = """
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
 }
 .attncalc sup { line-height: 0; white-space: nowrap; }
-.attncalc .worked > :has(sup), .attncalc .why:has(sup) {
+.attncalc .worked > :has(sup), .attncalc .why:has(sup), .attncalc .lettered > .letters:has(sup) {
   line-height: 1.7; /* a row that goes on in another one has its powers between them */
 }
 .attncalc .caret { font-size: 0; /* of what stands above the line, for who copies it */ }
