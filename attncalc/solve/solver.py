@@ -643,8 +643,8 @@ def unshown(trace: Trace, step: Step) -> dict[str, str]:
         for node in sorted(places, key=lambda leaf: _named_at(said, symbol(leaf))):
             if _named_at(said, symbol(node)) >= 0 > _named_at(step.why, symbol(node)):
                 along = node.args["along"]
-                if (along.name, along.size) == (symbol(node), 1):
-                    continue  # an axis of one place, called as it counts
+                if (along.name, along.size) == (symbol(node), 1) and along.name in step.axes:
+                    continue  # of one place, which is the heading of the step's own table
                 counted.setdefault((symbol(node), along.name), {})[along.size] = None
     return told | dict(_counted(*letter, sorted(sizes)) for letter, sizes in counted.items())
 
