@@ -414,6 +414,3 @@ class Turning(NamedTuple):
     on: bool = False
     at_end: bool = False  # the last query stands beside the last key
     key_positions: Node | None = None
-
-
-UNTURNED = Turning()

@@ -55,10 +55,6 @@ def _without_reference(s: Scope) -> Node:
     return beta * (s.chosen - s.rejected)
 
 
-def _unclipped_mean(s: Scope) -> Node:
-    return -mean(s.gained)
-
-
 def _population(s: Scope) -> Node:
     return sqrt(mean(s.centred**2))
 
