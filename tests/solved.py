@@ -13,8 +13,9 @@ from attncalc.common.errors import NoGradient
 from attncalc.record.trace import Given, Trace
 from attncalc.render import View, render, traces
 from attncalc.render.page import Page, Part, Table
+from attncalc.solve.asking import ways
 from attncalc.solve.problem import Backward, Problem
-from attncalc.solve.solver import solve, ways
+from attncalc.solve.solver import solve
 
 
 class Tried(NamedTuple):

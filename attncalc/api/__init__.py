@@ -11,7 +11,7 @@ METHODS = {
     "call": "api.calling:solve_call",
     "grad": "api.calling:backward",
     "check": "api.scoring:check_answer",
-    "entries": "solve.solver:entries",
+    "entries": "solve.asking:entries",
     "cell": "api.pages:cell",
     "to_dict": "render.document:document",
     "to_latex": "api.pages:latex",

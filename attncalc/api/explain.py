@@ -24,9 +24,8 @@ from attncalc.language import primitive
 from attncalc.language.graph import given, rewrite, steps
 from attncalc.record.card import Card, OperandLine, OptionLine, StepLine
 from attncalc.record.trace import Given, Lesson, Pitfall, Step, Trace
-from attncalc.solve.build import write
 from attncalc.solve.problem import Backward, Problem, Written, problem_of, told_apart
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import solve, write
 
 LONGEST = 90  # characters of a formula that is still read as one
 TINY = 1e-9  # what is left by rounding of gradients that are 0

@@ -37,9 +37,8 @@ from attncalc.inputs.reading import Contents, Reading
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import NOTHING, Trace
 from attncalc.render import PAGES
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, told_apart
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import solve, write
 
 SAME = "without a roster a quiz is the same problem for all"
 """What there is instead of a problem for each."""

@@ -38,8 +38,8 @@ from attncalc.record.verdicts import USUAL_POLICY, Policy
 from attncalc.render import View
 from attncalc.render.page import Block, Page, write
 from attncalc.render.printing import AS_IT_IS, Printing, printed
-from attncalc.solve.build import write as write_graph
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import write as write_graph
 
 NOT_SOLVED = 1
 TRIED = 5

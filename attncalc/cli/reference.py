@@ -24,7 +24,7 @@ from attncalc.language.graph import steps
 from attncalc.render.cards import FORMATS as CARDS
 from attncalc.render.cards import shown
 from attncalc.render.page import Heading, Page, Part, Point, Points
-from attncalc.solve.build import write
+from attncalc.solve.solver import write
 
 WIDEST = 100  # columns of a page that has no width of its own
 

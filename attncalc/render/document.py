@@ -12,7 +12,7 @@ from attncalc.common.numerals import Array
 from attncalc.record.numbers import each, encode, encode_typed
 from attncalc.record.trace import CHECKPOINT, EXACT, FACTS, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Problem
 
 if TYPE_CHECKING:  # types of a document, which nobody else needs
@@ -144,7 +144,7 @@ def _cells(trace: Trace, view: View) -> list[CellDocument]:
             "arithmetic": line.arithmetic,
             "value": line.value,
         }
-        if (rounding := solver.rounding(trace, step, line.at)) is not None:
+        if (rounding := asking.rounding(trace, step, line.at)) is not None:
             cell["unrounded"] = rounding.before
         cells.append(cell)
     return cells
@@ -228,7 +228,7 @@ def _summary(step: Step, trace: Trace, view: View) -> dict[str, Json]:
     value = step.value
     if value is None:
         places = [range(1 if axis < -2 else min(CORNER, step.shape[axis])) for axis in range(-len(step.shape), 0)]
-        corner = solver.entries(trace, step, places)
+        corner = asking.entries(trace, step, places)
         return {"corner": encode(corner.reshape(corner.shape[-2:]), view.digits)}
     if value.dtype.kind == "O":
         return {}

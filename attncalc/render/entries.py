@@ -17,7 +17,7 @@ from attncalc.render import View, asked_for, shown
 from attncalc.render.page import Arithmetic, Heading, Line, Note, Paragraph, Part, Table, spoken
 from attncalc.render.traces import formula, table
 from attncalc.render.worked import MOST_WRITTEN, handed_on, told_of
-from attncalc.solve import solver
+from attncalc.solve import asking
 
 if TYPE_CHECKING:  # few runs are in narrow types
     from attncalc.evaluate.precisions import Rounded
@@ -51,13 +51,13 @@ def _masked(trace: Trace, step: Step, lines: Iterable[Line], view: View, told_th
     """Why entries that lines are made of are −∞, as those of a mask are: `masked[0,3] = −∞ (masked: 3 > 0)`."""
     told: dict[str, None] = {}
     for line in lines:
-        origins = solver.origins(trace, step, line.at) if "∞" in line.arithmetic else ()
+        origins = asking.origins(trace, step, line.at) if "∞" in line.arithmetic else ()
         for origin in origins:
             if origin.operand or origin.of not in trace or origin.of in told_there:
                 continue
             source = trace.find(origin.of)
             along = [origin.ranges[axis] for axis in source.axes]
-            found = solver.entries(trace, source, along) == -inf if prod(map(len, along)) <= MOST_LOOKED_AT else ()
+            found = asking.entries(trace, source, along) == -inf if prod(map(len, along)) <= MOST_LOOKED_AT else ()
             for place in np.argwhere(found)[:MOST_MASKED].tolist():
                 at = tuple(places[i] for places, i in zip(along, place, strict=True))
                 told[_why(trace, source, at, view, by_label=bool(line.labels))] = None
@@ -74,7 +74,7 @@ def _why(trace: Trace, step: Step, at: tuple[int, ...], view: View, *, by_label:
 
 def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
     """Of entries that are shown as 0 what rounding has left."""
-    nothing = solver.left_over(trace, step)
+    nothing = asking.left_over(trace, step)
     if nothing is None or step.value is None:
         return
     for line in lines:
@@ -87,7 +87,7 @@ def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
 def _rounding(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
     """How entries have been rounded to the narrow type of a run."""
     for line in lines:
-        if (found := solver.rounding(trace, step, line.at)) is not None:
+        if (found := asking.rounding(trace, step, line.at)) is not None:
             yield Note(f"{line.place}: {_told(found)}", "finding")
 
 
@@ -157,7 +157,7 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
     labels = () if at is None or tuple(map(str, at)) == tuple(words or ()) else tuple(map(visible, words or ()))
     for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
         kept = shown.value
-        entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
+        entry = asking.entry_of(trace, step, place) if kept is None else kept[place]
         value = format_number(entry, view.digits)
         line = told_of(Line(step.key, place, "", (), labels), value, step, trace, view)
         yield step, _with_origin(line, step, trace, view)

@@ -40,7 +40,7 @@ from attncalc.render.traces import (
     table,
 )
 from attncalc.render.worked import handed_on, worked_lines
-from attncalc.solve import solver
+from attncalc.solve import asking
 
 MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
 MOST_PLACES = 8  # or words, that are told of a step
@@ -197,7 +197,7 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
     if words := ranked(trace, step, view):
         (name, share), *others = words
         return f"{name} {share}" + (f", then {others[0][0]} {others[0][1]}" if others else "")
-    at = solver.largest(step)
+    at = asking.largest(step)
     if at is None:
         return ""
     kept = table(step, trace, view)

@@ -25,7 +25,7 @@ from attncalc.render.page import (
     window,
 )
 from attncalc.render.worked import leading, links, written
-from attncalc.solve import solver
+from attncalc.solve import asking
 
 MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand
 WORDIEST = 240  # characters
@@ -87,7 +87,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
     for part in steps:
         table = part.one(Table)
         step = made[part.heading.key, table.axes]
-        if step.value is None or not solver.is_worked_out(trace, step):
+        if step.value is None or not asking.is_worked_out(trace, step):
             continue
         count = shown_entries(table, view, limits)
         if count > left:
@@ -97,7 +97,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
         here: dict[Place, Told] = {}
         for at, entry in entries:
-            sources = _sources(solver.origins(trace, step, at))
+            sources = _sources(asking.origins(trace, step, at))
             words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
             if how := _how(trace, step, at, _place(table, step, at), entry, words, view):
                 there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
@@ -170,7 +170,7 @@ def _place(table: Table, step: Step, at: Place) -> str:
 
 def _how(trace: Trace, step: Step, at: Place, place: str, entry: str, sources: list[str], view: View) -> str:
     """`scores[the,cat] = 1×1 + 0×0 + 1×1 = 2, from Q at n=the and K at m=cat`."""
-    arithmetic = solver.arithmetic(trace, step, at)
+    arithmetic = asking.arithmetic(trace, step, at)
     moved = len(arithmetic) == 1 and isinstance(arithmetic[0], Entry)
     worked = "" if moved else leading(written(arithmetic, view.digits, entry), entry)
     if not worked and not sources:

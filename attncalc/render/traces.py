@@ -45,7 +45,7 @@ from attncalc.render.page import (
     window,
 )
 from attncalc.render.worked import COMPARED, LONGEST_WORKED, worked_lines, written
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Problem
 
 LONGEST_INLINE = 48  # characters of an operand that is repeated in a line
@@ -94,7 +94,7 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
                 elif (known := shown.setdefault(looks, (name, which))) != (name, which):
                     alike[id(table)] = name, known[0], known[1] if part.kind != "result" else ""
             which = others
-    lasting = solver.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
+    lasting = asking.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
     for (at, (name, other, which)), lasts in zip(alike.items(), lasting, strict=True):
         if lasts:
             said[at] = f"the same numbers as {'the result' if name == other else f'{other}{which}'}"
@@ -163,7 +163,7 @@ def beginning(trace: Trace, *, outlined: bool = False, groups: Iterable[str] | N
     yield Paragraph(trace.summary)
     yield from (Note(note, "note") for note in trace.notes)
     yield from (Note(warning, "warning") for warning in trace.warnings)
-    given, chosen = operands(trace), options(trace, solver.signs(trace))
+    given, chosen = operands(trace), options(trace, asking.signs(trace))
     if groups is not None:
         given = [table for table in given if "/" not in table.name or _is_of(table.name.rpartition("/")[0], groups)]
     if outlined and sum(not table.typed and bool(table.shape) for table in given) > MOST_DRAWN:
@@ -190,7 +190,7 @@ def _of_layers(given: Sequence[Table]) -> Iterator[str]:
 
 def _whole(trace: Trace, view: View) -> Iterator[Block]:
     above = [] if view.show else list(_dependencies(trace))
-    steps, result = _divided(trace, view, solver.ways(trace) if len(above) > 1 else {})
+    steps, result = _divided(trace, view, asking.ways(trace) if len(above) > 1 else {})
     yield from beginning(trace, groups={part for part, _ in (*steps, *result)} if view.show else None)
     if view.show and len(trace.steps) >= OUTLINED:
         yield from loaded("render.outline:where")(trace, view)
@@ -253,7 +253,7 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
     if all(step.gradient_of is None for step in trace.steps):
         return
     letters = {name: given.symbol for name, given in trace.inputs.items() if given.symbol and name not in trace}
-    edges = [(letters.get(value, value), into, rule) for value, into, rule in solver.edges(trace)]
+    edges = [(letters.get(value, value), into, rule) for value, into, rule in asking.edges(trace)]
     if not 1 < len(edges) <= MOST_EDGES:
         return
     chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
@@ -375,13 +375,13 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
     how = formula(step)
     blocks: list[Block] = [how]
-    unshown = solver.unshown(trace, step)
+    unshown = asking.unshown(trace, step)
     where = {words: latex for words, latex in unshown.items() if above.told.get(words.partition(" = ")[0]) != words}
     above.told.update((words.partition(" = ")[0], words) for words in where)
     if where:
         latex = "; ".join(f"${each}$" for each in where.values())
         blocks.append(Paragraph(f"where {'; '.join(where)}", "where", f"where {latex}"))
-    nothing = solver.why_nothing(trace, step)
+    nothing = asking.why_nothing(trace, step)
     said = ((why, "why"), (nothing, "about"))
     blocks += [Paragraph(words, kind) for words, kind in said if words]
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
@@ -399,7 +399,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
 
 def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
     """The matrices that a step is the product of, and what is added; none where one of them was not kept."""
-    factors = solver.factors(trace, step)
+    factors = asking.factors(trace, step)
     made = [known.get((factor.name, factor.is_operand)) for factor in factors]
     values = [found for found in made if found is not None and found.value is not None]
     for factor, found in zip(factors, values, strict=True) if len(values) == len(factors) else ():
@@ -417,7 +417,7 @@ MOST_RANKED = 4  # the one that was picked, and those that came next
 
 def ranked(trace: Trace, step: Step, view: View) -> list[tuple[str, str]]:
     """The words that a step picks one of by its score, each with its share; nothing where it picks none."""
-    found = solver.ranked(trace, step)[:MOST_RANKED]
+    found = asking.ranked(trace, step)[:MOST_RANKED]
     return [(visible(step.names[i]), format_number(share, view.digits)) for i, share in found]
 
 
@@ -434,7 +434,7 @@ def formula(step: Step) -> Formula:
 
 def table(step: Step, trace: Trace, view: View) -> Table:
     """A step's value; of one that is too large to be kept, the ends."""
-    value, nothing = step.value, solver.left_over(trace, step)
+    value, nothing = step.value, asking.left_over(trace, step)
     if nothing is not None and value is not None:
         value = value.copy()
         value[nothing] = 0
@@ -466,7 +466,7 @@ def _ends(step: Step, trace: Trace, view: View) -> Ends:
     entries = {}
     for at in matrices(step.shape, limits):
         places = [*([i] for i in at), rows, columns][-len(step.shape) :]
-        entries[at] = solver.entries(trace, step, places).reshape(len(rows), len(columns))
+        entries[at] = asking.entries(trace, step, places).reshape(len(rows), len(columns))
     return Ends(tuple(rows), tuple(columns), entries)
 
 
@@ -486,10 +486,10 @@ def _findings(step: Step, trace: Trace) -> Iterator[Note]:
     if step.drift is not None:
         drift = f"largest drift from full precision: {format_number(step.drift)}"
         yield Note(drift if step.drift > ROUND_OFF else "no drift so far", kind)
-    hinging = solver.hinging(trace, step)
+    hinging = asking.hinging(trace, step)
     if hinging is not None and hinging.any():
         first, *others = (tuple(map(int, at)) for at in np.argwhere(hinging))
-        line = written(solver.arithmetic(trace, step, first))
+        line = written(asking.arithmetic(trace, step, first))
         more = f" and {len(others)} more go" if others else " goes"
         goes = f"{Line(step.name, first, '', ()).place}{more} by what rounding left of a 0"
         yield Note(f"{goes}: {line}" if len(line) <= LONGEST_WORKED else goes, "finding")

@@ -26,7 +26,7 @@ from attncalc.render.page import (
     spoken,
     window,
 )
-from attncalc.solve import solver
+from attncalc.solve import asking
 
 # Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.
 
@@ -298,11 +298,11 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
     `followed` is the place that was worked out last, which the next steps go on with.
     """
     shape = shown.shape
-    if 0 in shape or not solver.is_worked_out(trace, step):
+    if 0 in shape or not asking.is_worked_out(trace, step):
         return []
     if len(shape) < 2 and prod(shape) <= MOST:
         places = list(np.ndindex(*shape))
-        found = [solver.arithmetic(trace, step, place) for place in places]
+        found = [asking.arithmetic(trace, step, place) for place in places]
         if any(map(is_short, found)) and all(is_short(each) or _is_told(each) for each in found):
             most = LONGEST_WORKED if len(places) == 1 else LONGEST_WORKED - ROW
             lines = _in_few_rows(step, places, shown, trace, view, most)
@@ -312,15 +312,15 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
         return []
     if view.detail == "full" and shape and prod(shape) <= MOST_WRITTEN:
         return [_line(step, at, shown, trace, view) for at in np.ndindex(*shape)]
-    at = solver.telling(trace, step, followed)
+    at = asking.telling(trace, step, followed)
     if at is None:
         return []
     lines = _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED)
     if all(line.arithmetic for line in lines):
         followed |= dict(zip(step.axes, at, strict=True))
         return lines
-    near = [*product(*(range(min(size, solver.LOOKED_AT))[::-1] for size in shape))]  # the first stay where they are
-    at = next((place for place in near if solver.entry_of(trace, step, place) != 0), near[0])  # any other 0 would do
+    near = [*product(*(range(min(size, asking.LOOKED_AT))[::-1] for size in shape))]  # the first stay where they are
+    at = next((place for place in near if asking.entry_of(trace, step, place) != 0), near[0])  # any other 0 would do
     return [line for line in _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED) if line.why]
 
 
@@ -337,7 +337,7 @@ def _in_few_rows(
 
 def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View, deepest: int | None = None) -> Line:
     """An entry and how it comes about, at its place in the words of the table."""
-    value = solver.entry_of(trace, step, at) if shown.value is None else shown.value[at]
+    value = asking.entry_of(trace, step, at) if shown.value is None else shown.value[at]
     number = format_number(value, view.digits)
     if "e" in number and step.shape and (shown.value is None or shown.value.dtype.kind == "f"):
         number = _beside_others(shown, at, view) or number
@@ -347,7 +347,7 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
 
 def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepest: int | None = None) -> Line:
     """The line with the arithmetic that leads to its entry; one that is only moved has the place that it came from."""
-    pieces = solver.arithmetic(trace, step, line.at, deepest)
+    pieces = asking.arithmetic(trace, step, line.at, deepest)
     arithmetic = leading(written(pieces, view.digits, number), number)
     told, why = links(arithmetic, number), taken_apart(arithmetic)[1]
     if not arithmetic and len(pieces) == 1 and (why := _whence(line, step, trace)):
@@ -357,20 +357,20 @@ def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepe
 
 def handed_on(step: Step, at: tuple[int, ...], trace: Trace) -> tuple[Step, tuple[int, ...]] | None:
     """The step, and the place there, that an entry comes from as it is; None where it is made by arithmetic."""
-    origins = () if len(solver.arithmetic(trace, step, at)) > 1 else solver.origins(trace, step, at)
+    origins = () if len(asking.arithmetic(trace, step, at)) > 1 else asking.origins(trace, step, at)
     if len(origins) != 1 or origins[0].operand or any(len(along) > 1 for along in origins[0].ranges.values()):
         return None
     if origins[0].of not in trace:
         return None  # it is no step of the page
     found = trace.find(origins[0].of)
     there = tuple(origins[0].ranges[axis][0] for axis in found.axes)
-    return (found, there) if solver.entry_of(trace, found, there) == solver.entry_of(trace, step, at) else None
+    return (found, there) if asking.entry_of(trace, found, there) == asking.entry_of(trace, step, at) else None
 
 
 def _whence(line: Line, step: Step, trace: Trace) -> str:
     """Where an entry that is only moved stood before: `from table[5,0] and buckets[1,2]`; "" where that is plain."""
     here = {axis: range(i, i + 1) for axis, i in zip(step.axes, line.at, strict=True)}
-    found = solver.origins(trace, step, line.at)
+    found = asking.origins(trace, step, line.at)
     if all(origin.ranges.items() <= here.items() for origin in found) or any(
         len(along) > 1 for origin in found for along in origin.ranges.values()
     ):

@@ -1,33 +1,279 @@
-"""A problem is solved: its graph written and evaluated, its Trace recorded, and asked about later."""
+"""A problem is solved: its graph is written and evaluated, its Trace recorded, and the graph kept behind that."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import AttncalcError, DomainError, NotExact, both, place_text
+from attncalc.common.errors import (
+    DomainError,
+    NoGradient,
+    NotExact,
+    OptionError,
+    ShapeError,
+    are,
+    both,
+    place_text,
+)
 from attncalc.common.numerals import ACCUMULATED, NARROW, Array
 from attncalc.common.system import NamedTuple
-from attncalc.declare.operands import UPSTREAM
-from attncalc.evaluate.values import Rounding, evaluate
-from attncalc.language.graph import Node, expanded, steps, walk
+from attncalc.declare.calculation import Calculation, Measured
+from attncalc.declare.operands import UPSTREAM, Operand, layer_of
+from attncalc.evaluate.values import Machine, Rounding, evaluate, told_apart
+from attncalc.language import primitive
+from attncalc.language.graph import Expression, Node, Number, building, expanded, given, note, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
-from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, formula, latex_axis, symbol
+from attncalc.language.kernels import has_letters, number
 from attncalc.record.numbers import farthest, round_half_up
-from attncalc.record.trace import NOTHING, Arithmetic, Check, Entry, Mode, Origin, Step, Trace
-from attncalc.solve.build import write
-from attncalc.solve.problem import Problem, Written, after_step, is_large
+from attncalc.record.trace import NOTHING, Check, Given, Mode, Step, Trace
+from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, is_large, kind_of
 from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
 
-if TYPE_CHECKING:  # few runs are in narrow types
-    from attncalc.evaluate.precisions import Narrow, Rounded
+if TYPE_CHECKING:  # few calculations have turns, and few runs are in narrow types
+    from attncalc.evaluate.loops import Loop
+    from attncalc.evaluate.precisions import Narrow
+
+# From a problem to its graph: operands bound to axes, the calculation written over them, the backward pass behind it.
+
+
+def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None = None) -> Written:
+    """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend.
+
+    Where values say how far a graph grows, `rounding` is applied to those of its steps.
+    """
+    options = problem.settled
+    there = problem.inputs.keys() - ({UPSTREAM.name} if problem.backward else set())
+    known = {operand.name for operand in problem.calculation.operands_in(problem.inputs)}
+    if not {operand.name for operand in problem.calculation.operands if operand.required} <= there <= known:
+        from attncalc.solve.faults import unlike_declared  # a door: most problems can be written
+
+        raise unlike_declared(problem)
+    try:
+        return _write(problem, problem.inputs, options, dtype, rounding)
+    except ShapeError as error:
+        from attncalc.solve.faults import explained  # a door: as above
+
+        raise explained(error, problem, lambda inputs: _write(problem, inputs, options, dtype)) from None
+
+
+def _write(
+    problem: Problem,
+    inputs: Mapping[str, Given],
+    options: dict[str, Any],
+    dtype: str,
+    rounding: Rounding | None = None,
+) -> Written:
+    calculation = problem.calculation
+    with building() as said:
+        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM.name}, options)
+        said.known.update(bound.labels)
+        arrays, formulas = _told_apart(calculation, bound.inputs)
+        said.exact = kind_of(arrays, dtype) == "object"
+        said.lettered = has_letters(*arrays.values())
+        nodes = _nodes(calculation, arrays, bound)
+        if calculation.check:
+            few = {name: _wide(g.value) for name, g in bound.inputs.items() if not g.is_stored}
+            settled = calculation.check(options | few)
+            options = options | dict(settled or {})
+        made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
+        _, machine = told_apart(rounding)
+        values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
+        kind = kind_of(values, dtype)
+        held = _Held(machine, _numbers(calculation, arrays)) if machine else None
+        known: Mapping[tuple[str, str], Array] = {}
+        if not isinstance(made, (Node, tuple)):
+            from attncalc.evaluate import loops  # few calculations have turns
+
+            if isinstance(made, loops.Growth):
+                rounded = after_step(kind, rounding)
+                first = _in_kind(values, kind, bound.inputs, held)
+                made, known = loops.grown(made, first, dtype=kind, after_step=rounded)
+        outputs, loop = _returned(made, problem)
+        read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
+        result = outputs[0]
+        if problem.backward:
+            from attncalc.solve import backward  # most problems have none
+
+            if problem.backward.jacobian:
+                outputs = backward.jacobian(problem.backward, calculation, result, nodes, options)
+            else:
+                upstream = backward.upstream_of(inputs.get(UPSTREAM.name), result, bound.dropped)
+                read[UPSTREAM.name], values[UPSTREAM.name] = upstream, upstream.value
+                outputs = backward.backward_pass(problem.backward, calculation, result, nodes)
+    return Written(
+        outputs=outputs,
+        result=result,
+        operands=nodes,
+        values=_in_kind(values, kind, bound.inputs, held),
+        kind=kind,
+        precise=_in_kind(values, "float64", bound.inputs, None) if held else {},
+        bound=bound,
+        inputs=read,
+        notes=tuple(said.notes),
+        named=said.labels,
+        asides=tuple(said.asides),
+        loop=loop,
+        known=known,
+    )
+
+
+class _Held(NamedTuple):
+    """What a machine of few digits holds of operands."""
+
+    machine: Machine
+    numbers: Collection[str]  # the operands that it rounds: ids, and classes, are none of them
+
+    def of(self, name: str, value: Array) -> Array:
+        """An operand's value as the machine has it."""
+        if name not in self.numbers:
+            return value
+        found = self.machine.held(value)
+        lost = np.argwhere(np.isfinite(value) & ~np.isfinite(found) & ~np.isneginf(found))
+        if len(lost):
+            there = name + place_text(lost[0])
+            raise DomainError(f"{there} = {value[tuple(lost[0])]:g} overflows: {self.machine.limit}")
+        return found
+
+
+def _numbers(calculation: Calculation, arrays: Mapping[str, Array]) -> set[str]:
+    """The operands that are numbers, and neither ids nor classes."""
+    found = {UPSTREAM.name}
+    for operand in calculation.operands_in(arrays):
+        classes = operand.kind == "data" and operand.name in arrays and not np.mod(arrays[operand.name], 1).any()
+        if operand.kind in ("real", "logits", "mask", "data") and not classes:
+            found.add(operand.name)
+    return found
+
+
+def _in_kind(
+    values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given], held: _Held | None
+) -> Mapping[str, Array]:
+    """The operands' values as numbers of that kind; those of a checkpoint whenever they are asked for, and not kept."""
+    found = _Widened(values, kind, held)
+    return found if any(g.is_stored for g in inputs.values()) else dict(found)
+
+
+class _Widened(Mapping[str, Array]):
+    """Arrays on a disk as numbers of another kind: all of them at once might need more memory than there is."""
+
+    def __init__(self, arrays: Mapping[str, Array], kind: str, held: _Held | None) -> None:
+        self.arrays, self.kind, self.held = arrays, kind, held
+
+    def __getitem__(self, name: str) -> Array:
+        value = as_kind(self.arrays[name], self.kind)
+        return self.held.of(name, value) if self.held else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+
+def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) -> dict[str, Node]:
+    """The operands as the nodes that a graph begins with."""
+    return {
+        o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
+        for o in calculation.operands_in(arrays)
+        if o.name in arrays
+    }
+
+
+def _returned(
+    made: Node | tuple[Node, ...] | Measured | Loop, problem: Problem
+) -> tuple[tuple[Node, ...], Loop | None]:
+    """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
+    if isinstance(made, Node):
+        return (made,), None
+    if isinstance(made, Measured):
+        return _measured(made, problem), None
+    if isinstance(made, tuple):
+        return made, None
+    if problem.backward is None:
+        return made.results, made
+    if made.loss is None:
+        name = problem.calculation.name
+        raise NoGradient(f"{name} is a loop whose turns depend on values: it has no gradient")
+    note(f"the loss is that of the first {made.turn}, before any update")
+    return (made.loss,), None
+
+
+def _measured(made: Measured, problem: Problem) -> tuple[Node, ...]:
+    """The results, or for a backward pass the loss from which it starts."""
+    if problem.backward is None:
+        return made.outputs
+    if made.loss is None:
+        raise NoGradient(f"{problem.calculation.name} has no loss here to start from", hint="--targets gives one")
+    return (made.loss,)
+
+
+def _told_apart(
+    calculation: Calculation, inputs: Mapping[str, Given]
+) -> tuple[dict[str, Array], dict[str, Expression]]:
+    """The arrays among the operands by their names, and the formulas by the parameters that take them."""
+    formulas = {o.name: o.symbol for o in calculation.operands if o.kind == "expression"}
+    held = [o.name for o in calculation.operands if o.kind == "checkpoint"]
+    arrays = {name: g.value for name, g in inputs.items() if name not in formulas and name not in held}
+    if not formulas:
+        return arrays, {}
+    from attncalc.language.expression import parse  # a door: few calculations have a formula among their operands
+
+    return arrays, {formulas[name]: parse(str(inputs[name].value)) for name in formulas if name in inputs}
+
+
+def _letter(name: str, value: Number | None, dtype: str) -> Array:
+    """The value of a single number that an option gives; where none does, it is a letter."""
+    if value is not None:
+        return number(value, np.dtype(dtype))
+    from attncalc.evaluate import exact  # SymPy comes in here, and only here
+
+    return exact.letters(name, ()).value
+
+
+def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a calculation's function: operands by their symbols, or the words that stand for them."""
+    spoken = {o.name: options[o.name] for o in calculation.operands if options.get(o.name) is not None}
+    for name, word in spoken.items():
+        if name in nodes:
+            raise OptionError(f"{name} is given twice: as an array, and as {word}")
+    families, layers = calculation.declaration.families, calculation.declaration.layers
+    held = {name for family in families.values() for name in family}
+    arrays: dict[str, Any] = {
+        o.symbol: nodes.get(o.name, spoken.get(o.name))
+        for o in calculation.operands
+        if o.kind != "expression" and o.name not in held
+    }
+    arrays |= {parameter: {n: nodes.get(n) for n in family} for parameter, family in families.items()}
+    arrays |= {stack: tuple(_layers(stack, layer, nodes)) for stack, layer in layers.items()}
+    return arrays | {name: value for name, value in options.items() if calculation.operand(name) is None}
+
+
+def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> Iterator[dict[str, Node | None]]:
+    """The weights of each layer of a stack, the first one's first; of a part that has no number, of that alone."""
+    found = {number: n.removesuffix(f"/{name}") for n in nodes for of, number, name in [layer_of(n)] if of == stack}
+    numbers = [number for number in found if number is not None]
+    if numbers:
+        front = found[numbers[0]].rpartition(" ")[0]
+        found = {i: f"{front} {i}" for i in range(min(1, *numbers, 1), max(numbers) + 1)}
+    for part in found.values():
+        missing = [o.name for o in layer if o.required and f"{part}/{o.name}" not in nodes]
+        if missing:
+            raise OptionError(f"{part} needs {both(missing)}, which {are(missing)} missing")
+        yield {o.name: nodes.get(f"{part}/{o.name}") for o in layer}
+
+
+def _named(g: Given, node: Node) -> Given:
+    """The operand with the symbol by which formulas speak of it."""
+    return g._replace(symbol=primitive.symbol(node), symbol_latex=primitive.symbol(node, "latex"))
+
+
+def _wide(value: Array) -> Array:
+    """The value as what is checked sees it: float32 would make nothing of small numbers, or too much of large ones."""
+    return value.astype(np.float64) if value.dtype == np.float32 else value
+
 
 # What overflows or has no value: a result is refused, naming the entry where it went wrong; a step is warned of.
 
@@ -149,7 +395,7 @@ def _overflow(trace: Trace, step: Step) -> str:
     entry = f"{step.key}{place_text(bad[0])} = {step.formula}"
     if step.value.dtype != object and (fault := behind(trace).fault(step)):
         return f"{entry} {fault}"
-    if narrow := _machine(trace.mode.dtype):
+    if narrow := machine(trace.mode.dtype):
         return f"{entry} overflows: {narrow.limit}"
     if np.isnan(value[tuple(bad[0])]):
         return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
@@ -183,7 +429,7 @@ def solve(
     """
     if exact:
         problem, dtype = _exactly(problem), "object"
-    narrow = _machine(dtype, accumulate)
+    narrow = machine(dtype, accumulate)
     rounding = narrow if round_to is None else partial(_round, decimals=round_to)
     written = write(problem, dtype=narrow.kind if narrow else dtype, rounding=rounding)
     if expand:
@@ -306,7 +552,7 @@ def _exactly(problem: Problem) -> Problem:
     return problem._replace(inputs={name: exact.exact(g) for name, g in problem.inputs.items()})
 
 
-def _machine(dtype: str, accumulate: str = ACCUMULATED[0]) -> Narrow | None:
+def machine(dtype: str, accumulate: str = ACCUMULATED[0]) -> Narrow | None:
     """The machine that works in a narrow type; None for a type that NumPy computes in."""
     if dtype not in NARROW:
         return None
@@ -319,7 +565,7 @@ def _round(value: Array, decimals: int) -> Array:
     return round_half_up(value, decimals) if value.dtype.kind == "f" else value
 
 
-# What is worked out later of a trace: how an entry comes about, what it was made from, a value that was not kept.
+# What is behind a trace, of which asking.py asks.
 #
 # The graph is kept beside a trace as long as the trace lives. Where it is not at hand, because the trace comes out of a
 # cache or from another process, the trace's problem is solved again in the same way.
@@ -347,401 +593,3 @@ def _made_of(kept: Kept) -> Behind:
     from attncalc.solve.large import LargeBehind  # the door to large runs, which few are
 
     return LargeBehind(kept)
-
-
-def is_worked_out(trace: Trace, step: Step) -> bool:
-    """Whether there is arithmetic behind a step: there is none behind an operand or a table of turns."""
-    return behind(trace).knows(step)
-
-
-def arithmetic(trace: Trace, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
-    """The arithmetic of one entry, to some depth; empty where it is only handed on, or given."""
-    return behind(trace).arithmetic(step, at, deepest)
-
-
-def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
-    """How an entry has been rounded to the narrow type of its run; None in others, and where nothing is computed."""
-    narrow = _machine(trace.mode.dtype, trace.mode.accumulate)
-    return behind(trace).rounding(step, at, narrow) if narrow else None
-
-
-LOOKED_AT = 3  # places along an axis, of which one is chosen to be worked out
-LOOKED_AT_CHOICES = 12  # of a vector whose entries come about in several ways
-
-
-def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...] | None:
-    """The place whose arithmetic teaches most; None where nothing is worked out.
-
-    It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
-    no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
-    sparse table, where the first entries are made of one number or none, it is the largest. Where a vector's entries
-    come about in several ways, the longest of them is told; where some are masked, it is one of those, and where some
-    are rounded, it is none that was whole.
-    """
-    if not is_worked_out(trace, step) or 0 in step.shape:
-        return None
-    several = len(step.shape) == 1 and (" where " in step.formula or "; " in step.formula)
-    last = (LOOKED_AT_CHOICES if several else LOOKED_AT) - 1
-    first = [0 if at < len(step.shape) - 2 else last for at in range(len(step.shape))]
-    along = [
-        {*range(min(size, most + 1)), min(like.get(axis, 0), size - 1)}
-        for axis, size, most in zip(step.axes, step.shape, first, strict=True)
-    ]
-
-    def strangeness(at: tuple[int, ...]) -> tuple[int, bool]:
-        left = sum(i != like.get(axis, i) for axis, i in zip(step.axes, at, strict=True))
-        return left, len(set(at[-2:])) < len(at[-2:])
-
-    near = sorted(product(*map(sorted, along)), key=strangeness)
-    if len(step.shape) > 2:  # the matrix after the first is looked at last
-        wide = [sorted({*places, min(1, size - 1)}) for places, size in zip(along, step.shape, strict=True)]
-        near += [at for at in product(*wide) if at not in near]
-    masks = "else −∞" in step.formula and any(entry_of(trace, step, at) == -np.inf for at in near)
-    nothing = left_over(trace, step)
-    best, most = None, (False, False, False, 0)
-    for at in near:
-        numbers = _numbers(trace, step, at)
-        found = (
-            bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
-            masks and bool(entry_of(trace, step, at) == -np.inf),
-            bool(numbers)
-            and not _is_handed_on(numbers, entry_of(trace, step, at))
-            and not _is_decided(trace, step, at),
-            sum(bool(number != 0) for number in numbers),
-        )
-        if numbers and found > most:
-            best, most = at, found
-        if best == at and found == (True, masks, True, len(numbers)) and not several:
-            break
-    if best is None or len(_numbers(trace, step, best)) < 2:
-        far = largest(step)
-        return far if far is not None and len(_numbers(trace, step, far)) > 1 else best
-    return best
-
-
-def _is_handed_on(numbers: list[Any], entry: Any) -> bool:
-    """Whether an entry is one number, moved; what was not kept is worked out anew, and may be off in its last digit."""
-    if len(numbers) != 1 or not isinstance(entry, float):
-        return numbers == [entry]
-    return math.isclose(numbers[0], entry, rel_tol=1e-12)
-
-
-def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:
-    """The numbers in an entry's arithmetic, 0 for both of a difference of equals, as in e^(2 − 2)."""
-    pieces = arithmetic(trace, step, at)
-    found = [piece.value for piece in pieces if isinstance(piece, Entry)]
-    signs = ["(", *(piece if isinstance(piece, str) else "" for piece in pieces), ")"]
-    for i, number in enumerate(at for at, piece in enumerate(pieces[:-2]) if isinstance(piece, Entry)):
-        before, between, behind = signs[number], signs[number + 2], signs[number + 4]
-        if before.endswith("(") and between == " − " and behind.startswith(")") and found[i] == found[i + 1]:
-            found[i : i + 2] = [0, 0]
-    return found
-
-
-COMPARISONS = (" < ", " > ", " = ", " ≤ ", " ≥ ", " ≠ ")
-
-
-def _is_decided(trace: Trace, step: Step, at: tuple[int, ...]) -> bool:
-    """Whether all that is told of an entry is what has decided it: `1 > 0`, and not `0.5×2 (1 > 0)`."""
-    words = [piece for piece in arithmetic(trace, step, at) if isinstance(piece, str)]
-    return len(words) == 1 and words[0] in COMPARISONS
-
-
-def largest(step: Step) -> tuple[int, ...] | None:
-    """The place of the entry that is farthest from 0, among those that are finite; None where there is none."""
-    value = step.value
-    if value is None or not value.size or value.dtype.kind not in "fiu":
-        return None
-    size = np.where(np.isfinite(value), np.abs(value), -1)
-    at = np.unravel_index(int(np.argmax(size)), value.shape)
-    return tuple(map(int, at)) if size[at] >= 0 else None
-
-
-def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
-    """The candidates of which a step picks the one of the largest score, best first, each with the softmax of it.
-
-    Nothing where it picks several, or by more than one row of scores.
-    """
-    if not step.names or step.value is None or step.value.size != 1 or not is_worked_out(trace, step):
-        return []
-    found = origins(trace, step, (0,) * len(step.shape))
-    rows = [origin for origin in found if not origin.operand and len(step.names) in map(len, origin.ranges.values())]
-    if len(found) != 1 or not rows:
-        return []
-    places = [list(along) for along in rows[0].ranges.values()]
-    scores = entries(trace, trace.find(rows[0].of), places).ravel()
-    if scores.size != len(step.names) or scores.dtype.kind != "f" or not np.isfinite(scores).all():
-        return []
-    shares = np.exp(scores - scores.max())
-    order = np.argsort(-scores, kind="stable")
-    return [(int(i), float(shares[i] / shares.sum())) for i in order] if order[0] == step.value.item() else []
-
-
-MOVED = 0.1
-"""By up to so much of its size, about, an operand is moved to see what stays the same."""
-
-
-@np.errstate(all="ignore")  # what has no value elsewhere is not told apart
-def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-    """Whether two steps, or a step and an operand, by their names, have the same numbers with other operands too.
-
-    Of the turns of a loop, of a large run and of what cannot be carried out with other operands, it is told by these.
-    """
-    if not pairs:
-        return []  # as on most pages; drawing numbers takes NumPy longer than such a page
-    graph = behind(trace)
-    kept = [(_kept(trace, one), _kept(trace, other)) for one, other in pairs]
-    same = [one is None or other is None or _agree(one, other) for one, other in kept]
-    if type(graph) is not Behind or any(value.dtype.kind not in "fiub" for value in graph.operands.values()):
-        return same
-    nodes = [graph.nodes[name] for pair in pairs for name in pair if name in graph.nodes]
-    for sign in (1.0, -1.0):  # what goes by signs, as the slope of |x| does, differs with those of the other sign
-        moved = _moved(graph.operands, sign)
-        with suppress(AttncalcError, ArithmeticError, LookupError, ValueError, TypeError):
-            found = {node.path: value for node, value in evaluate(nodes, moved).items()} | moved
-            same = [
-                as_before and (one not in found or other not in found or _agree(found[one], found[other]))
-                for (one, other), as_before in zip(pairs, same, strict=True)
-            ]
-    return same
-
-
-def _moved(operands: Mapping[str, Array], sign: float) -> dict[str, Array]:
-    """Operands near those that were given, or near their opposites; a gradient of ones from above stays."""
-    rng = np.random.default_rng(0)
-    return {
-        name: sign * value + rng.uniform(-MOVED, MOVED, value.shape) * max(1.0, float(np.max(np.abs(value), initial=0)))
-        if value.dtype.kind == "f" and np.isfinite(value).all() and not (name == UPSTREAM.name and (value == 1).all())
-        else value
-        for name, value in operands.items()
-    }
-
-
-def _kept(trace: Trace, name: str) -> Array | None:
-    """The value of a step or an operand."""
-    return trace.find(name).value if name in trace else trace.inputs[name].value if name in trace.inputs else None
-
-
-def _agree(one: Array, other: Array) -> bool:
-    """Whether two values are the same but for rounding."""
-    if "O" in (one.dtype.kind, other.dtype.kind) or one.size != other.size:
-        return True
-    size = max(float(np.max(np.abs(value[np.isfinite(value)]), initial=1.0)) for value in (one, other))
-    return bool(np.allclose(one.ravel(), other.ravel(), rtol=1e-9, atol=1e-9 * size, equal_nan=True))
-
-
-class Factor(NamedTuple):
-    """A matrix in a product, or what is added to it: a step's key or an operand's name, and how it stands there."""
-
-    name: str
-    is_operand: bool
-    is_turned: bool  # whether it is transposed
-    axes: tuple[str, ...]
-
-
-def factors(trace: Trace, step: Step) -> list[Factor]:
-    """The two matrices that a step is the product of, and what is added to it, a bias; or stacks of them, as heads are.
-
-    None where it is no such product, or not one of steps and operands.
-    """
-    node = behind(trace).nodes.get(step.key)
-    if node is None or len(step.shape) < 2:
-        return []
-    first = node.sources[0]
-    while first.row.renames:
-        first = first.sources[0]
-    made, *added = first.sources if first.row.hands_on and len(first.sources) > 1 else (first,)
-    in_front = made.names[:-2]
-    is_product = made.row.adds and made.row.sign == "·" and made.names == first.names
-    if not is_product or any(len(each.names) < 2 or each.names[:-2] not in ((), in_front) for each in made.sources):
-        return []
-    if len(added) > 1 or any(each.names not in (made.names, made.names[-1:]) for each in added):
-        return []
-    called = dict(zip(made.names, node.names, strict=True))
-    found = []
-    for source in (*made.sources, *added):
-        plain, is_turned = source, False
-        while plain.row.renames or (plain.row.view and plain.row.transposed):
-            is_turned ^= not plain.row.renames
-            plain = plain.sources[0]
-        if plain.op not in ("step", "input"):
-            return []
-        is_operand = plain.op == "input"
-        name = plain.args["name"] if is_operand else plain.path
-        found.append(Factor(name, is_operand, is_turned, tuple(called.get(name, name) for name in source.names)))
-    return found
-
-
-def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
-    """The numbers that formulas call by a name, as ε for eps: by the option's name, or their own, that and the number.
-
-    The size of an axis stands with the values, and one that differs from part to part is none; that of a part of one,
-    `(h d_k)`, has the option's name that tells it, heads. A state that nothing was given for is 0.
-    """
-    known = {axis for held in (trace.inputs.values(), trace.steps) for each in held for axis in each.axes}
-    found: dict[str, dict[tuple[str, Any], None]] = {}
-    for node in walk(*(spoken for named in behind(trace).named for spoken in _leaves(named))):
-        said = node.args
-        if node.op == "constant" and said["symbol"] not in ("", *NUMBERS_OF_ONE_NAME):
-            found.setdefault(said["option"] or symbol(node), {})[symbol(node), said["value"]] = None
-        elif node.op == "size" and said["axis"].name not in known:
-            found.setdefault(said["axis"].name, {})[symbol(node), said["axis"].size] = None
-        elif node.op == "constants":
-            options = [name for name, value in trace.options.items() if value == said["values"]]
-            if options or {*said["values"]} == {0}:
-                value = said["values"] if options else 0
-                found.setdefault(options[0] if options else symbol(node), {})[symbol(node), value] = None
-    told = {name: next(iter(numbers)) for name, numbers in found.items() if len(numbers) == 1}
-    for option, sizes in _parts(trace).items():
-        if len(sizes) == 1:
-            letter, size = sizes.pop()
-            sign, number = told.get(option, ("", size))
-            told[option] = f"{sign} = {letter}" if sign and number == size else letter, size
-    return told
-
-
-def _parts(trace: Trace) -> dict[str, set[tuple[str, int]]]:
-    """The parts of axes whose sizes an option gives, by its name: `heads` for h = 2 of (h d_k)."""
-    options = trace.problem.calculation.sizes if isinstance(trace.problem, Problem) else {}
-    found: dict[str, set[tuple[str, int]]] = {}
-    for axis in {axis for node in walk(*behind(trace).named) for axis in node.axes} if options else ():
-        for part in axis.parts or (axis,):
-            if part.name in options:
-                found.setdefault(options[part.name], set()).add((part.name, part.size))
-    return found
-
-
-def _leaves(named: Node) -> list[Node]:
-    """What the formula of a step speaks of: other steps, operands, sizes and numbers."""
-    stops = walk(named.sources[0], into=lambda node: () if node.op == "step" else node.sources)
-    return [node for node in stops if node.op == "step" or not node.sources]
-
-
-def unshown(trace: Trace, step: Step) -> dict[str, str]:
-    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX.
-
-    A letter that counts places, and that the reason does not name, is told with them: `i = 0…1 along pair`.
-    """
-    found = behind(trace).found(step)
-    told: dict[str, str] = {}
-    counted: dict[tuple[str, str], dict[int, None]] = {}
-    left = [found[0]] if found else []
-    while left:
-        speaking = left.pop(0)
-        leaves = _leaves(speaking)
-        hidden = [node for node in leaves if node.op == "step" and not node.args["shown"]]
-        shown = {each.key for each in (*trace.steps, *trace.outputs)} if hidden else set()
-        for node in hidden:
-            if node.path not in shown:
-                text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
-                if renamed := node.sources[0].row.renames:  # the same numbers, along another axis
-                    new = node.sources[0].args[renamed[1]]
-                    text, latex = f"{text} along {new}", rf"{latex} \text{{ along }} {latex_axis(new)}"
-                left += [node] if text not in told else []
-                told[text] = latex
-        said, places = formula(speaking), [leaf for leaf in leaves if leaf.op == "index"]
-        for node in sorted(places, key=lambda leaf: _named_at(said, symbol(leaf))):
-            if _named_at(said, symbol(node)) >= 0 > _named_at(step.why, symbol(node)):
-                along = node.args["along"]
-                if (along.name, along.size) == (symbol(node), 1) and along.name in step.axes:
-                    continue  # of one place, which is the heading of the step's own table
-                counted.setdefault((symbol(node), along.name), {})[along.size] = None
-    return told | dict(_counted(*letter, sorted(sizes)) for letter, sizes in counted.items())
-
-
-def _named_at(text: str, letter: str) -> int:
-    """Where a letter stands in a text as a word; −1 where it does not."""
-    found = re.search(rf"(?<!\w){letter}(?!\w)", text)
-    return found.start() if found else -1
-
-
-def _counted(letter: str, along: str, sizes: Sequence[int]) -> tuple[str, str]:
-    """Which places a letter counts, which may be other ones in another part: `i = 0…1 along pair`, and in LaTeX."""
-    text, latex = (
-        f"{letter} = {either.join(f'0{gap}{size - 1}' if size > 1 else '0' for size in sizes)}"
-        for gap, either in (("…", " or "), (r" \ldots ", r" \text{ or } "))
-    )
-    if along == letter:
-        return text, latex
-    return f"{text} along {along}", rf"{latex} \text{{ along }} {latex_axis(along)}"
-
-
-def numbered(trace: Trace) -> dict[str, str]:
-    """The operands and steps whose entries are places, counted from 0, each with the axis along which they are."""
-    found: dict[str, str] = {}
-    for node in walk(*behind(trace).named):
-        if node.row.numbered:
-            source, axis = node.row.numbered
-            held = walk(node.sources[source], into=lambda held: held.sources if held.row.elementwise else ())
-            told = {each for each in held if each.op in ("input", "step")}
-            found |= {each.path if each.op == "step" else each.args["name"]: _axis(node, axis) for each in told}
-        elif node.op == "step" and node.sources[0].row.points:
-            found[node.path] = _axis(node.sources[0], node.sources[0].row.points)
-    return found
-
-
-def _axis(node: Node, argument: str) -> str:
-    axis = node.args[argument]
-    return axis if isinstance(axis, str) else axis.name
-
-
-def edges(trace: Trace) -> list[tuple[str, str, str]]:
-    """What each value of a backward pass goes into, with the rule by which its gradient comes back from there.
-
-    The result goes into "", the loss.
-    """
-    return [
-        ("/".join(filter(None, (node.args["group"], node.args["of"]))), into, rule)
-        for node in behind(trace).named
-        for into, rule in node.args.get("edges") or ()
-    ]
-
-
-def ways(trace: Trace) -> dict[str, str]:
-    """Of the steps whose gradient comes back on several ways, by their keys, on which."""
-    return {node.path: node.args["ways"] for node in behind(trace).named if node.args.get("ways")}
-
-
-def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
-    """The entries of steps and operands that one entry was made from."""
-    return behind(trace).origins(step, at)
-
-
-def left_over(trace: Trace, step: Step) -> Array | None:
-    """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
-    return behind(trace).left_over(step) if _is_float(step.value) else None
-
-
-def why_nothing(trace: Trace, step: Step) -> str:
-    """Why a value, or a part of a gradient that is laid beside others, is 0 all over; "" where none is, or it says so.
-
-    Of other steps only vectors are looked at: each of their entries would be worked out, 0×2 + 0×3 for each.
-    """
-    if not _is_float(step.value):
-        return ""
-    if step.gradient_of is None:
-        has_zeros = len(step.shape) == 1 and not np.any(step.value)
-    else:
-        has_zeros = bool(np.any(step.value == 0)) or left_over(trace, step) is not None
-    return behind(trace).why_nothing(step) if has_zeros else ""
-
-
-def hinging(trace: Trace, step: Step) -> Array | None:
-    """Where entries go by what rounding left over behind them: a 1.1e-16 that is shown as 0, and is above it."""
-    return behind(trace).hinging(step) if _is_float(step.value) else None
-
-
-def _is_float(value: Array | None) -> bool:
-    return value is not None and value.dtype.kind == "f"
-
-
-def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
-    """One entry of a step; of a value that was not kept it is worked out now."""
-    return np.asarray(entries(trace, step, [[i] for i in at]), dtype=object).item()  # an exact number is no array
-
-
-def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
-    """A step's entries at some places along each axis, None for all of them; what was not kept is worked out now."""
-    if step.value is not None:
-        return step.value if places is None else step.value[np.ix_(*places)]
-    return behind(trace).entries(step, places)

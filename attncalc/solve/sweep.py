@@ -14,9 +14,8 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import steps
 from attncalc.record.numbers import numeric
 from attncalc.record.trace import Given, Trace
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, problem_of
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import solve, write
 
 
 def sweep(trace: Trace) -> Sweep:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from attncalc.evaluate.exact import exact
 from attncalc.evaluate.values import evaluate
 from attncalc.record.trace import Step, Trace
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import write
 
 Array = NDArray[Any]
 DIGITS = 30

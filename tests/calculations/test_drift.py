@@ -20,11 +20,10 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import Node, rewrite, steps
 from attncalc.language.primitive import formula
 from attncalc.record.trace import Given, Trace
-from attncalc.solve import solver
-from attncalc.solve.build import write
+from attncalc.solve import asking
 from attncalc.solve.problem import Problem, Written
 from attncalc.solve.recording import Kept, record
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import solve, write
 
 Array = NDArray[Any]
 
@@ -62,7 +61,7 @@ def recorded(nodes: list[Node], graph: Written) -> Trace:
 
 
 def line(trace: Trace, name: str, at: tuple[int, ...]) -> str:
-    return spelled(solver.arithmetic(trace, trace.find(name), at))
+    return spelled(asking.arithmetic(trace, trace.find(name), at))
 
 
 def spots(name: str) -> dict[str, Case]:

@@ -24,7 +24,7 @@ from attncalc.common.errors import AttncalcError, NotExact
 from attncalc.declare.operands import Option
 from attncalc.evaluate.exact import letters
 from attncalc.record.trace import Entry, Given, Trace
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -196,10 +196,10 @@ def comes_out(trace: Trace) -> None:
     """The arithmetic of a step's first and last entry, worked by the rules of school, is the entry."""
     for step in told_apart(trace).values():
         value = step.value
-        if not solver.is_worked_out(trace, step) or value is None or value.dtype != object or not value.size:
+        if not asking.is_worked_out(trace, step) or value is None or value.dtype != object or not value.size:
             continue
         for at in {(0,) * value.ndim, tuple(size - 1 for size in value.shape)}:
-            pieces = solver.arithmetic(trace, step, at)
+            pieces = asking.arithmetic(trace, step, at)
             entries = [piece.value for piece in pieces if isinstance(piece, Entry)]
             line = "" if not entries else spelled(tuple(map(_as_float, pieces)))
             if line and "…" not in line and not any(sympy.sympify(entry).has(sympy.I) for entry in entries):

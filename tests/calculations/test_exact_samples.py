@@ -21,8 +21,9 @@ from attncalc.cli import app
 from attncalc.common.errors import AttncalcError, DomainError, NoGradient
 from attncalc.record.trace import Trace
 from attncalc.render import BINARY, FORMATS, View, render
+from attncalc.solve.asking import left_over
 from attncalc.solve.problem import Backward, Problem
-from attncalc.solve.solver import left_over, solve
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 

@@ -19,9 +19,8 @@ from rows import rows
 import attncalc as ac
 from attncalc.inputs.checkpoint_configs import tables
 from attncalc.solve import problem
-from attncalc.solve.build import _Widened
 from attncalc.solve.problem import Backward, problem_of
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import _Widened, solve
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "architectures.md"
 CLOSE = 1e-12

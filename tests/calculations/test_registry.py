@@ -31,7 +31,7 @@ from attncalc.inputs.reading import Reading
 from attncalc.language.graph import Node, inside
 from attncalc.language.primitive import Literal
 from attncalc.record.trace import Entry, Given, Step, Trace
-from attncalc.solve import solver
+from attncalc.solve import asking, solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -218,7 +218,7 @@ class TestEachGradient:
 
     def test_comes_from_one_value_alone(self, name: str, case: Case) -> None:
         """What a result hands on unchanged goes into the result, and not beside it into the loss."""
-        assert len({value for value, into, _ in solver.edges(gradients(name, case)) if not into}) == 1
+        assert len({value for value, into, _ in asking.edges(gradients(name, case)) if not into}) == 1
 
     def test_has_one_symbol_for_one_gradient(self, name: str, case: Case) -> None:
         """A part may leave its own name out, unless what is of no part is called the same."""
@@ -316,12 +316,12 @@ def comes_out(trace: Trace) -> None:
     rng = np.random.default_rng(len(trace.steps))
     for step in {step.key: step for step in (*trace.steps, *trace.outputs)}.values():
         assert step.value is not None
-        if step.value.dtype.kind == "U" or not solver.is_worked_out(trace, step):
+        if step.value.dtype.kind == "U" or not asking.is_worked_out(trace, step):
             assert step.value.dtype.kind == "U" or step not in trace.steps
             continue  # a verdict, which its arithmetic leads to; or a table of a loop's turns
         for flat in sorted({0, step.value.size - 1, *rng.integers(step.value.size, size=2).tolist()}):
             at = tuple(int(i) for i in np.unravel_index(flat, step.shape))
-            pieces = solver.arithmetic(trace, step, at)
+            pieces = asking.arithmetic(trace, step, at)
             if not any(isinstance(piece, Entry) for piece in pieces):
                 continue  # words: an entry that no short arithmetic gives
             line = spelled(pieces)

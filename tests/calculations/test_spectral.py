@@ -18,7 +18,7 @@ import attncalc as ac
 from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError, DomainError, NotExact, ShapeError
 from attncalc.record.trace import Given, Trace
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -179,7 +179,7 @@ class TestEigen:
     def test_a_wrong_polynomial_is_followed(self) -> None:
         """Who works on with coefficients of their own gets the roots of those."""
         from attncalc.evaluate.values import evaluate
-        from attncalc.solve.build import write
+        from attncalc.solve.solver import write
 
         written = write(Problem(load("eigen"), {"a": Given(np.array([[4.0, 1], [2, 3]]))}))
         own = {("", "characteristic_polynomial"): np.array([1.0, -6, 8])}
@@ -356,7 +356,7 @@ def worked(trace: Trace, name: str, *at: int) -> str:
     """The arithmetic of an entry as a reader sees it."""
     from attncalc.render.worked import written
 
-    return written(solver.arithmetic(trace, trace.find(name), at))
+    return written(asking.arithmetic(trace, trace.find(name), at))
 
 
 def sympy_polynomial(a: Array) -> list[float]:

@@ -10,7 +10,7 @@ from attncalc.inputs.problem_files import sample_problem
 from attncalc.language.axes import Axis, composite
 from attncalc.language.graph import Node, building, given, step
 from attncalc.language.ops import exp, merge, softmax, split, sqrt, total
-from attncalc.solve.build import write
+from attncalc.solve.solver import write
 
 N, M, D, H = Axis("n", 3), Axis("m", 5), Axis("d_k", 4), Axis("h", 2)
 Q, K, BIAS = given("q", (N, D)), given("k", (M, D)), given("b", (M,))

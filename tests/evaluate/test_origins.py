@@ -20,7 +20,7 @@ from attncalc.language.graph import Node, given, step
 from attncalc.language.ops import index, keep_where, total
 from attncalc.language.primitive import At, Literal
 from attncalc.record.trace import Origin
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.recording import MOST_FOLLOWED, origins
 
 Array = NDArray[Any]
@@ -120,16 +120,16 @@ class TestOfATrace:
         trace = ac.attention([1, 0], [[1, 0], [0, 1]], [[1, 2, 3], [4, 5, 6]])
         output = trace.outputs[0]
         assert output.shape == (3,)
-        assert told(solver.origins(trace, output, (2,))) == "weights[0,0-1] (v)[0-1,2]"
+        assert told(asking.origins(trace, output, (2,))) == "weights[0,0-1] (v)[0-1,2]"
 
     def test_a_gradient_comes_from_forward_values(self) -> None:
         trace = ac.matmul([[1, 2]], [[3], [4]]).grad()
-        assert told(solver.origins(trace, trace.find("grad_b"), (1, 0))) == "(a)[0,1] grad_product[0,0]"
+        assert told(asking.origins(trace, trace.find("grad_b"), (1, 0))) == "(a)[0,1] grad_product[0,0]"
 
     def test_an_update_comes_from_the_one_before(self) -> None:
         trace = ac.optimizer([[1.0, 2.0], [3.0, 4.0]], start=[0.0, 0.0])
-        assert told(solver.origins(trace, trace.find("step 2/point"), (1,))) == "step 1/point[1] step 2/update[1]"
+        assert told(asking.origins(trace, trace.find("step 2/point"), (1,))) == "step 1/point[1] step 2/update[1]"
 
     def test_a_turn_of_a_loop_comes_from_its_own_steps(self) -> None:
         trace = ac.descend("x**2", start={"x": 3}, steps=3)
-        assert told(solver.origins(trace, trace.find("iteration 2/update"), ())) == "iteration 2/gradient[]"
+        assert told(asking.origins(trace, trace.find("iteration 2/update"), ())) == "iteration 2/gradient[]"

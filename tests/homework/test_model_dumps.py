@@ -25,8 +25,8 @@ from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.modules import by_module
 from attncalc.homework.reading.sheets import from_python
 from attncalc.inputs.checkpoint_configs import EVERY, FOLDER
-from attncalc.solve.build import write
 from attncalc.solve.problem import problem_of
+from attncalc.solve.solver import write
 
 FIRST = "embedding/norm/output"
 UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "rope_dims": None}

@@ -19,8 +19,8 @@ from attncalc.language.gradients import gradients
 from attncalc.language.graph import Node, given, steps, walk
 from attncalc.language.primitive import OPS
 from attncalc.record.trace import Given
-from attncalc.solve.build import write
 from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import write
 
 Array = NDArray[Any]
 ROWS = [(op, example) for op, examples in EXAMPLES.items() for example in examples]

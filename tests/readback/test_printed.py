@@ -27,7 +27,7 @@ from attncalc.language.primitive import formula
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, render, traces
 from attncalc.render.page import Note, Paragraph, Part, Table
-from attncalc.solve import solver
+from attncalc.solve import asking, solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.recording import TurnsBehind
 from attncalc.solve.solver import solve
@@ -204,7 +204,7 @@ def of_step(beside: Beside, said: Said, read: dict[str, int], again: bool = Fals
     step = step_of(beside.trace, said)
     if step.value is None or step.value.dtype.kind == "U":
         return
-    noise = solver.left_over(beside.trace, step)
+    noise = asking.left_over(beside.trace, step)
     value = step.value if noise is None else np.where(noise, 0, step.value)
     exact = value.dtype == object
     floats, letters = beside.floats(value), beside.named

@@ -19,7 +19,7 @@ from attncalc.calculations import TABLE
 from attncalc.common.errors import AttncalcError
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.record.trace import NOTHING, Given, Step, Trace, alike
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -51,9 +51,9 @@ def told(trace: Trace) -> list[Any]:
     """What is worked out later, of the first and the last entry of each step."""
     found: list[Any] = []
     for step in (*trace.steps, *trace.outputs):
-        found += [solver.is_worked_out(trace, step), solver.left_over(trace, step)]
+        found += [asking.is_worked_out(trace, step), asking.left_over(trace, step)]
         for at in {(0,) * len(step.shape), tuple(size - 1 for size in step.shape)}:
-            found += [solver.arithmetic(trace, step, at), solver.origins(trace, step, at)]
+            found += [asking.arithmetic(trace, step, at), asking.origins(trace, step, at)]
     return found
 
 

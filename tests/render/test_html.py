@@ -27,8 +27,9 @@ from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pieces, pointing, traces
 from attncalc.render.html_values import axis_names, whole_numbers
 from attncalc.render.page import Page, Paragraph, Verdict
+from attncalc.solve.asking import LOOKED_AT
 from attncalc.solve.problem import Backward
-from attncalc.solve.solver import LOOKED_AT, solve
+from attncalc.solve.solver import solve
 
 BELOW, SHARE = (f'<span class="whole">{said}</span></p>' for said in ("striped is below 0", "the shade of a share"))
 VOID = {"meta", "input", "wbr"}

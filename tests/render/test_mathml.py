@@ -13,7 +13,7 @@ from solved import ALL, Tried, solved
 
 from attncalc.language.primitive import _GREEK
 from attncalc.render.mathml import FUNCTIONS, LETTERS, OPERATORS, mathml
-from attncalc.solve import solver
+from attncalc.solve import asking
 
 CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
 WITH_ARGUMENTS = {
@@ -149,7 +149,7 @@ def test_every_formula_of_every_calculation(tried: Tried) -> None:
     known = {*LETTERS, *OPERATORS, *FUNCTIONS, *WITH_ARGUMENTS}
     trace = solved(tried)
     for step in trace.steps:
-        for latex in (step.latex, step.symbol_latex, *solver.unshown(trace, step).values()):
+        for latex in (step.latex, step.symbol_latex, *asking.unshown(trace, step).values()):
             assert set(re.findall(r"\\([A-Za-z]+|.)", latex)) <= known, f"teach mathml.py the commands of {latex}"
             words = "".join(parsed(latex)[0][0].itertext()).replace("\u00a0", " ")
             assert all(word in words for word in re.findall(r"\\text\{([^{}]*)\}", latex))

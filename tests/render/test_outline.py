@@ -18,7 +18,7 @@ from attncalc.record.trace import Trace, alike
 from attncalc.render import View, shown, traces
 from attncalc.render.page import Paragraph, Part, Points, Rows, Table
 from attncalc.render.traces import is_backward
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 
@@ -110,7 +110,7 @@ def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
             for (one, a), (other, b) in combinations([(key, table) for key, table in drawn if not table.said], 2)
             if a.shape == b.shape != () and a.labels == b.labels and alike(a.value, b.value)
         ]
-        lasting = solver.same_whatever(trace, pairs)
+        lasting = asking.same_whatever(trace, pairs)
         assert [pair for pair, lasts in zip(pairs, lasting, strict=True) if lasts] == []
 
 

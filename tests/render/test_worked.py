@@ -26,7 +26,7 @@ from attncalc.render.entries import _at, cells
 from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.render.traces import options, page, table
 from attncalc.render.worked import LONGEST_WORKED, ROW, WORD, WORDS, leading, links, written
-from attncalc.solve import solver
+from attncalc.solve import asking, solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -91,10 +91,10 @@ def test_of_many_terms_the_first_and_the_last_are_worked_out_whatever_their_sign
 def test_whatever_is_worked_out_has_a_line_in_its_step(name: str, backward: bool) -> None:
     for trace, part in steps_of(name, backward):
         step = trace.find(part.heading.key)
-        is_nothing = solver.why_nothing(trace, step).startswith("all 0")  # which is said in place of 0×0.5 = 0
-        at = solver.telling(trace, step, {}) if step.formula and not part.lines and not is_nothing else None
+        is_nothing = asking.why_nothing(trace, step).startswith("all 0")  # which is said in place of 0×0.5 = 0
+        at = asking.telling(trace, step, {}) if step.formula and not part.lines and not is_nothing else None
         if at is not None:  # it is handed on, or moved
-            assert re.fullmatch(f"{WORD}|{WORDS}|", written(solver.arithmetic(trace, step, at))), step.key
+            assert re.fullmatch(f"{WORD}|{WORDS}|", written(asking.arithmetic(trace, step, at))), step.key
 
 
 @pytest.mark.thorough
@@ -219,7 +219,7 @@ def test_of_entries_that_are_moved_one_is_told_that_is_not_0(name: str, backward
         for line in part.lines if len(part.lines) == 1 else ():
             if line.why.startswith("from ") and line.value == "0":
                 value = part.one(Table).value
-                near = value[tuple(slice(solver.LOOKED_AT) for _ in line.at)] if value is not None else np.empty(0)
+                near = value[tuple(slice(asking.LOOKED_AT) for _ in line.at)] if value is not None else np.empty(0)
                 assert not near.any(), line.text
 
 
@@ -254,7 +254,7 @@ def test_an_option_has_a_sign_in_formulas_and_the_page_says_its_number(
     problem = posed(name)
     trace = solve(problem._replace(options={**problem.options, **given}))
     assert trace.find(step).formula == formula
-    assert told in options(trace, solver.signs(trace))
+    assert told in options(trace, asking.signs(trace))
 
 
 @pytest.mark.spread
@@ -273,7 +273,7 @@ def test_what_stood_there_is_the_same_number(name: str, backward: bool) -> None:
                 own = f"{group}/{name}" if f"{group}/{name}" in {step.key for step in trace.steps} else name
                 source = given.get(name) or trace.find(own)
                 at = _at(inside.split(",") if inside else [], source, table(source, trace, View()))
-                there.append(solver.entry_of(trace, source, at) if source.value is None else source.value[at])
+                there.append(asking.entry_of(trace, source, at) if source.value is None else source.value[at])
             assert any(number == pytest.approx(value[line.at], abs=1e-12) for number in there), line.text
 
 
@@ -304,7 +304,7 @@ def test_what_is_made_by_a_choice_shows_by_which(name: str, backward: bool) -> N
             found = graph.found(trace.find(part.heading.key))
             chosen = found and any(inner.row.chooses and compares(inner.sources[0]) for inner in inside(found[0]))
             for line in part.lines if chosen else ():
-                if len(written(solver.arithmetic(trace, trace.find(part.heading.key), line.at))) > LONGEST_WORKED - ROW:
+                if len(written(asking.arithmetic(trace, trace.find(part.heading.key), line.at))) > LONGEST_WORKED - ROW:
                     continue  # it is told by its parts' values
                 assert re.search(r"[≤<≥>≠]|[\[(]\S+ = \S+[\])]", line.text), line.text
 
@@ -340,7 +340,7 @@ def test_a_masked_entry_says_what_is_beyond_what() -> None:
 
 def test_a_row_that_was_used_nowhere_says_so() -> None:
     trace = ac.embed([0, 1, 0], [[1, 2], [3, 4], [5, 6]]).grad()
-    worked = written(solver.arithmetic(trace, trace.find("grad_table"), (2, 0)))
+    worked = written(asking.arithmetic(trace, trace.find("grad_table"), (2, 0)))
     assert links(worked, "0") == ["0 (used nowhere)"]
 
 
@@ -377,10 +377,10 @@ def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bo
     except AttncalcError:  # it has no gradient
         return
     for step in islice(trace.steps, 60):
-        if solver.is_worked_out(trace, step) and 0 not in step.shape:
-            at = solver.telling(trace, step, {}) or (0,) * len(step.shape)
+        if asking.is_worked_out(trace, step) and 0 not in step.shape:
+            at = asking.telling(trace, step, {}) or (0,) * len(step.shape)
             for place in {at, (0,) * len(step.shape)}:
-                line = solver.arithmetic(trace, step, place)
+                line = asking.arithmetic(trace, step, place)
                 sizes = [abs(float(piece.value)) for piece in line if isinstance(piece, Entry)]
                 largest = max(sizes, default=0.0)
                 assert not [size for size in sizes if 0 < size < 1e-14 * min(largest, 1)], (step.key, place)
@@ -511,7 +511,7 @@ def test_how_many_heads_an_axis_is_made_of_is_given_with_the_letter(name: str, b
     for trace in carried_out(name, backward):
         made = {axis for step in trace.steps for axis in step.axes if axis.startswith("(")}
         letters = {axis.strip("()").split()[0] for axis in made}
-        told = {sign for words in options(trace, solver.signs(trace)) for sign in words.split(" = ")[1:-1]}
+        told = {sign for words in options(trace, asking.signs(trace)) for sign in words.split(" = ")[1:-1]}
         assert letters <= told | {axis for given in trace.inputs.values() for axis in given.axes}
 
 
@@ -519,7 +519,7 @@ def test_how_many_heads_an_axis_is_made_of_is_given_with_the_letter(name: str, b
 @rows("name", PROBLEMS)
 def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
     for trace in carried_out(name, False):
-        told = dict(words.rpartition(" = ")[::2] for words in options(trace, solver.signs(trace)))
+        told = dict(words.rpartition(" = ")[::2] for words in options(trace, asking.signs(trace)))
         assert isinstance(trace.problem, Problem)
         usual = trace.problem.calculation.defaults
         for option, value in trace.options.items():
@@ -531,7 +531,7 @@ def test_a_word_that_was_given_stands_there_as_it_was_given(name: str) -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_each_option_that_was_given_is_told(name: str) -> None:
     for trace in carried_out(name, False):
-        told = {words.partition(" = ")[0] for words in options(trace, solver.signs(trace))}
+        told = {words.partition(" = ")[0] for words in options(trace, asking.signs(trace))}
         assert isinstance(trace.problem, Problem)
         assert trace.problem.options.keys() <= told
 
@@ -549,7 +549,7 @@ def test_each_option_that_was_given_is_told(name: str) -> None:
 )
 def test_a_usual_option_is_told_where_it_was_given_or_is_spoken_of(trace: Any, told: list[str]) -> None:
     made = trace()
-    assert options(made, solver.signs(made)) == told
+    assert options(made, asking.signs(made)) == told
 
 
 def test_why_a_step_is_0_is_said_and_not_entry_by_entry() -> None:
@@ -620,5 +620,5 @@ def test_what_a_condition_is_as_a_factor_is_told_where_there_is_one() -> None:
 )
 def test_an_option_is_named_once(trace: Any, said: list[str] | str) -> None:
     made = trace()
-    shown = options(made, solver.signs(made))
+    shown = options(made, asking.signs(made))
     assert said == shown if isinstance(said, list) else [each for each in shown if each[:2] in ("he", "h ")] == [said]

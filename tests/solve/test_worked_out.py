@@ -15,10 +15,11 @@ from test_samples import PROBLEMS, posed
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Arithmetic, Entry, Step, Trace
+from attncalc.solve.asking import arithmetic, left_over, why_nothing
 from attncalc.solve.backward import IGNORED, IN_JUMPS
 from attncalc.solve.problem import Backward
 from attncalc.solve.recording import Behind, entry, place
-from attncalc.solve.solver import arithmetic, behind, left_over, solve, why_nothing
+from attncalc.solve.solver import behind, solve
 
 
 def steps_of(name: str) -> Iterator[tuple[Trace, Step, Behind]]:

@@ -26,9 +26,8 @@ from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import NOTHING, Given
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, is_large
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import solve, write
 
 
 def known(calculation: str) -> tuple[Mistake, ...]:

@@ -19,8 +19,8 @@ from attncalc.homework.diagnosis.solutions import Solutions
 from attncalc.language.axes import Axes, Axis
 from attncalc.record.numbers import HUGE_WHOLE, shortest
 from attncalc.record.trace import NOTHING, Given
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import write
 
 if TYPE_CHECKING:
     Random = np.random.Generator  # NumPy brings it in when it is spoken of, which takes a while

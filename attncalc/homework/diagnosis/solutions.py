@@ -20,8 +20,8 @@ from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps, walk
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, Written
+from attncalc.solve.solver import write
 
 Own = Mapping[StepKey, Array]
 """The own values of somebody: what they have written for steps."""

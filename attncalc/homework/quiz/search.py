@@ -26,8 +26,8 @@ from attncalc.homework.reading.asked import asked as asked_for
 from attncalc.homework.reading.variants import LEVELS
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
+from attncalc.solve.solver import write
 
 TEMPLATES = 6
 """So many templates are tried, if there are several, until one shows every mistake."""

@@ -17,8 +17,8 @@ from attncalc.declare.operands import UPSTREAM, Operand
 from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.record.trace import NOTHING, Given
-from attncalc.solve.build import write
 from attncalc.solve.problem import Backward, Problem, told_apart
+from attncalc.solve.solver import write
 
 
 class Wanted(NamedTuple):

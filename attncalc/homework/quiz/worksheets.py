@@ -17,8 +17,8 @@ from attncalc.record.trace import Step, Trace
 from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
 from attncalc.render.printing import AS_IT_IS, Printing, printed
 from attncalc.render.traces import formula, operands
+from attncalc.solve.asking import numbered
 from attncalc.solve.problem import problem_of
-from attncalc.solve.solver import numbered
 
 DECIMALS = 4
 ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."

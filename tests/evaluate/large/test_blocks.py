@@ -21,8 +21,8 @@ from attncalc.evaluate.large.layout import Layout, lay_out
 from attncalc.evaluate.values import entries, evaluate
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Given
-from attncalc.solve.build import write
 from attncalc.solve.problem import Backward, Problem, Written
+from attncalc.solve.solver import write
 
 Array = NDArray[np.float64]
 CASES = [(name, case) for name in TABLE if name in EXPECTED for case in EXPECTED[name].cases]

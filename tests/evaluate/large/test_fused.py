@@ -17,8 +17,8 @@ from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, given, walk
 from attncalc.language.ops import softmax
 from attncalc.record.trace import Given
-from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, Written
+from attncalc.solve.solver import write
 
 Array = NDArray[Any]
 OPTIONS: dict[str, dict[str, Any]] = {

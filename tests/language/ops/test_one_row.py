@@ -26,7 +26,7 @@ from attncalc.language.ops import ROWS, total
 from attncalc.language.ops.basics import function, keep, mixes
 from attncalc.language.primitive import OPS, Op, Pick
 from attncalc.record.trace import Given, Trace
-from attncalc.solve import solver
+from attncalc.solve import asking
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -81,7 +81,7 @@ def test_numbers_formulas_and_the_arithmetic_of_an_entry() -> None:
     np.testing.assert_allclose(trace.result, (X**3).sum(axis=1))
     assert [s.formula for s in trace.steps] == ["turned(x)", "Σ cube(turned)"]
     assert trace.steps[1].latex == r"\sum_{d} \operatorname{cube}(\text{turned})"
-    shown = solver.arithmetic(trace, trace.steps[1], (0,))
+    shown = asking.arithmetic(trace, trace.steps[1], (0,))
     assert "".join(str(getattr(p, "value", p)) for p in shown) == "cube(3.0) + cube(-2.0) + cube(1.0)"
 
 
