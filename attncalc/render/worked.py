@@ -18,14 +18,7 @@ from attncalc.record import trace as record
 from attncalc.record.numbers import exact_text, format_number, parted
 from attncalc.record.trace import Entry, Step, Trace
 from attncalc.render import View, operand_steps
-from attncalc.render.page import (
-    Limits,
-    Line,
-    Table,
-    located,
-    spoken,
-    window,
-)
+from attncalc.render.page import Limits, Line, Table, located, spoken, window
 from attncalc.solve import asking
 
 # Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.

@@ -8,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import (
-    AttncalcError,
-    OptionError,
-    ShapeError,
-    are,
-    both,
-    example_of,
-    near,
-)
+from attncalc.common.errors import AttncalcError, OptionError, ShapeError, are, both, example_of, near
 from attncalc.declare.operands import UPSTREAM
 from attncalc.language.kernels import has_letters
 from attncalc.record.trace import Given

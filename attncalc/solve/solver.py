@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import (
-    DomainError,
-    NoGradient,
-    NotExact,
-    OptionError,
-    ShapeError,
-    are,
-    both,
-    place_text,
-)
+from attncalc.common.errors import DomainError, NoGradient, NotExact, OptionError, ShapeError, are, both, place_text
 from attncalc.common.numerals import ACCUMULATED, NARROW, Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation, Measured

@@ -14,14 +14,7 @@ from attncalc.common.errors import InputError, amount, shape_text
 from attncalc.common.numerals import DTYPES, NARROW, Array
 from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.comparing import (
-    LEFT_OVER,
-    fits,
-    is_filled,
-    is_lost,
-    largest,
-    nearly,
-)
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, is_lost, largest, nearly
 from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
@@ -59,27 +52,10 @@ from attncalc.homework.marking.findings import (
     with_a_constant_taken,
     within_rounding,
 )
-from attncalc.homework.reading.answers import (
-    MOST_DECIMALS,
-    ROUND_OFF,
-    Answer,
-    Tolerance,
-    from_array,
-    from_parts,
-)
+from attncalc.homework.reading.answers import MOST_DECIMALS, ROUND_OFF, Answer, Tolerance, from_array, from_parts
 from attncalc.homework.reading.sheets import Asked, spelled
 from attncalc.inputs.given import LEAST_BITS
-from attncalc.record.verdicts import (
-    EARLY,
-    FOLLOWS,
-    MISSING,
-    MISTAKE,
-    RIGHT,
-    SLIP,
-    SOUND,
-    UNEXPLAINED,
-    Finding,
-)
+from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, MISTAKE, RIGHT, SLIP, SOUND, UNEXPLAINED, Finding
 
 # Answers are laid out in the shapes of their steps: people write rows for columns, and tables are filled up.
 

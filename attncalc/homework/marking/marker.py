@@ -13,36 +13,14 @@ from attncalc.calculations import WHOLE
 from attncalc.common.errors import InputError, listed, quoted
 from attncalc.common.numerals import DTYPES, QUESTION, RULE
 from attncalc.declare.mistake import StepKey
-from attncalc.homework.diagnosis.comparing import (
-    fits,
-    furthest,
-    is_lost,
-    largest_error,
-    times_allowed,
-)
+from attncalc.homework.diagnosis.comparing import fits, furthest, is_lost, largest_error, times_allowed
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.judging import extent, judged, laid_out, misshapen, shape_of, unpadded
-from attncalc.homework.reading.answers import (
-    BY_HAND,
-    Answer,
-    Sheet,
-    Tolerance,
-    from_parts,
-    nothing,
-)
+from attncalc.homework.reading.answers import BY_HAND, Answer, Sheet, Tolerance, from_parts, nothing
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
-from attncalc.record.verdicts import (
-    SOUND,
-    UNEXPLAINED,
-    USUAL_POLICY,
-    Finding,
-    Marked,
-    MarkedStep,
-    Policy,
-    earned,
-)
+from attncalc.record.verdicts import SOUND, UNEXPLAINED, USUAL_POLICY, Finding, Marked, MarkedStep, Policy, earned
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
