@@ -106,7 +106,8 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
 def _set(line: str, room: int) -> str:
     """A line of arithmetic, smaller where it is wider than the room as it is."""
     worked, _, whence = line.partition(" (from ")
-    latex = re.sub(r"(?<=[\w}]) \(", r"\\quad (", tex.arithmetic(worked))  # what decided, behind a value: no factor
+    decided = r"(?<=[\w}])(?<!\\[gln]e) \("  # behind a value what decided is no factor; behind ≥ there is a value
+    latex = re.sub(decided, r"\\quad (", tex.arithmetic(worked))
     latex += rf"\quad {tex.behind(f'from {whence[:-1]}')}" if whence else ""
     size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
     return f"\\text{{\\{size}${latex}$}}" if size else latex

@@ -25,7 +25,7 @@ from attncalc.solve import asking
 
 
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]\d+)?|[A-Za-zσπ][A-Za-z₀-₉]*|\S)")
-_NUMBERS = {"e": math.e, "π": math.pi, "∞": math.inf}
+_NUMBERS = {"e": math.e, "π": math.pi, "∞": math.inf, "taken": -math.inf}
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "ln": math.log,
     "log₂": math.log2,
@@ -41,6 +41,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "floor": lambda x: float(math.floor(x)),
     "max": max,
     "min": min,
+    "argmax": lambda *values: float(values.index(max(values))),
 }
 
 
@@ -174,11 +175,31 @@ MORE_DIGITS = (5, 6, 7, 8, 10, 12, 17)
 
 def written(arithmetic: record.Arithmetic, digits: int | None = None, result: str = "") -> str:
     """An arithmetic line as text, its numbers with as many digits as it takes to come to the result beside it."""
-    line = _spelled(arithmetic, digits)
-    if holds(line, result, digits):
-        return line
-    longer = (_spelled(arithmetic, digits, more) for more in MORE_DIGITS)
-    return next((text for text in longer if holds(text, result, digits)), line)
+    return _coming_to(arithmetic, digits, result) or _spelled(arithmetic, digits)
+
+
+def _coming_to(arithmetic: record.Arithmetic, digits: int | None, result: str) -> str:
+    """The line with as few digits as it takes to come to the result; "" where it never does."""
+    lines = (_spelled(arithmetic, digits, more) for more in (0, *MORE_DIGITS))
+    return next((line for line in lines if holds(line, result, digits)), "")
+
+
+FAINTEST = 1e-14
+"""What is smaller, beside the largest number of a line, may be what rounding has left of parts that cancel."""
+
+
+def _without_noise(arithmetic: record.Arithmetic) -> record.Arithmetic:
+    """The line with 0 for what rounding may have left in it."""
+    sizes = [abs(piece.value) if isinstance(piece, Entry) and _is_float(piece.value) else 0.0 for piece in arithmetic]
+    least = FAINTEST * max(sizes, default=0.0)
+    return tuple(
+        piece._replace(value=0.0) if isinstance(piece, Entry) and 0 < size < least else piece
+        for piece, size in zip(arithmetic, sizes, strict=True)
+    )
+
+
+def _is_float(number: Any) -> bool:
+    return isinstance(number, (float, np.floating)) and bool(np.isfinite(number))
 
 
 def _spelled(arithmetic: record.Arithmetic, digits: int | None, more: int = 0) -> str:
@@ -202,8 +223,7 @@ def _number(entry: Entry, before: str, behind: str, digits: int | None, more: in
 
 def _longer(value: Any, text: str, more: int) -> str:
     """A number that was rounded, to so many significant digits."""
-    rounded = isinstance(value, (float, np.floating)) and np.isfinite(value)
-    if not rounded or float(text.replace("−", "-")) == value:
+    if not _is_float(value) or float(text.replace("−", "-")) == value:
         return text
     longer = f"{value:.{more}g}"
     return longer if len(longer) > len(text) else text
@@ -341,7 +361,8 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
 def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepest: int | None = None) -> Line:
     """The line with the arithmetic that leads to its entry; one that is only moved has the place that it came from."""
     pieces = asking.arithmetic(trace, step, line.at, deepest)
-    arithmetic = leading(written(pieces, view.digits, number), number)
+    clean = _coming_to(_without_noise(pieces), view.digits, number) if deepest else ""
+    arithmetic = leading(clean or written(pieces, view.digits, number), number)
     told, why = links(arithmetic, number), taken_apart(arithmetic)[1]
     if not arithmetic and len(pieces) == 1 and (why := _whence(line, step, trace)):
         told = [f"{number} ({why})"]

@@ -130,8 +130,6 @@ _OPPOSITE = {"≤": ">", "<": "≥", "=": "≠"}
 """A comparison → what is said where it does not hold: a line is true as it stands."""
 LONGEST = 8
 """A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
-FAINTEST = 1e-14
-"""What is smaller, beside the largest number of a line, has no digit that shows."""
 EQUALS = " = "
 """Between two ways in which an entry's arithmetic is written; a comparison alone may have this sign too."""
 MOST_TERMS = 2**20
@@ -162,7 +160,6 @@ def entry(node: Node, at: At, value: EntryOf, deepest: int | None = None) -> Ari
             break
         here, there = here.sources[cell.source], cell.at
     pieces, _ = writer.of_node(here, there)
-    pieces = _without_noise(pieces) if deepest else pieces
     alone = len(pieces) == 1
     if writer.factors:
         plain, _ = _Writer(value, brackets=False, deepest=deepest).of_node(here, there)
@@ -187,16 +184,6 @@ def _is_long(node: Node) -> bool:
 def _is(node: Node, number: int) -> bool:
     """Whether a node is this number."""
     return node.op == "constant" and bool(node.args["value"] == number)
-
-
-def _without_noise(pieces: list[str | Entry]) -> list[str | Entry]:
-    """With 0 for what rounding has left of parts that cancel, beside larger ones."""
-    sizes = [abs(piece.value) if isinstance(piece, Entry) and _is_float(piece.value) else 0.0 for piece in pieces]
-    least = FAINTEST * max(sizes)
-    return [
-        piece._replace(value=0.0) if isinstance(piece, Entry) and 0 < size < least else piece
-        for piece, size in zip(pieces, sizes, strict=True)
-    ]
 
 
 class _Writer:
@@ -313,10 +300,6 @@ class _Writer:
         if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and " " in pieces[0]:
             return [Entry(self.value(node.sources[cell.source], cell.at), brackets=False)], 0
         return pieces, holds
-
-
-def _is_float(number: Any) -> bool:
-    return isinstance(number, (float, np.floating)) and bool(np.isfinite(number))
 
 
 def _is_finite(number: Any) -> bool:

@@ -388,8 +388,16 @@ def test_the_numbers_of_a_line_have_as_many_digits_as_it_takes() -> None:
         ac.optimizer([[0.0332, 0.1], [0.1, 0.2]], [0.0, 1.0], kind="adam"),
         ac.euclidean([1e-5, 2e-5], [0, 5e-6]),
         ac.cosine([1e-5, 2e-5], [3e-6, 5e-6]),
+        ac.sampling([1e-5, 3e-5, 2e-5, 0, 4e-5], seed=3),  # all are 0.2 to four digits, and one is the largest
+        ac.contrastive_loss(*np.random.default_rng(11).normal(size=(2, 3, 3)) * 1e-4).grad(),  # squares of 1e-10
     ):
         assert [fault for form in FORMATS for fault in faults(Beside(trace), form)] == []
+
+
+@pytest.mark.thorough
+def test_a_comparison_with_a_sum_is_no_factor() -> None:
+    trace = ac.speculative([[-1, -1, -1, 1]] * 2, [[1, 1, 1, -1]], [0], temperature=0.5, seed=3, exact=True)
+    assert [fault for form in FORMATS for fault in faults(Beside(trace), form)] == []
 
 
 TOLD = re.compile(r"(?:^|, |; |where | = )(\S+)(?= = )")

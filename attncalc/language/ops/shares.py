@@ -234,6 +234,7 @@ OPS |= {
         doubled="unless_nothing",
         vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
         because=OPS["div"].because,
+        about="Zero divided by anything counts as zero, even by zero: there is nothing to be shared out.",
         boxed=True,
     ),
     "per": row(
