@@ -75,6 +75,10 @@ def _is_so(why: str) -> bool:
         return True
 
 
+ROUNDED = 1e-13
+"""So far, in its own size, a line may be off by how floats round."""
+
+
 def _comes_to(line: str, result: str, digits: int | None) -> bool:
     try:
         shown = float(result.replace("−", "-"))
@@ -85,7 +89,7 @@ def _comes_to(line: str, result: str, digits: int | None) -> bool:
     decimals = len(mantissa.partition(".")[2])
     if digits is None and not exponent:
         decimals = max(decimals, 4)
-    unit = 10.0 ** (int(exponent or 0) - decimals)
+    unit = max(10.0 ** (int(exponent or 0) - decimals), ROUNDED * abs(shown))
     return abs(found - shown) <= 0.5 * unit * (1 + 1e-9) or found == shown
 
 

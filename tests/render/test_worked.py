@@ -356,6 +356,13 @@ def test_digits_are_written_until_a_comparison_holds() -> None:
     assert written(line) == "0.50001 > 0.5"
 
 
+def test_digits_are_written_until_a_number_of_many_figures_comes_out() -> None:
+    a, b = 48461234567.891, 4137.4321
+    line = (Entry(a, False), "×", Entry(b, False))
+    factors = written(line, result=f"{a * b:.0f}").split("×")
+    assert np.prod([*map(float, factors)]) == pytest.approx(a * b, rel=1e-13)
+
+
 def test_an_entry_that_goes_by_what_rounding_left_says_so() -> None:
     trace = ac.ffn([[0.1, 0.2]], [[1, 2], [1, 0]], [-0.3, 0], [[1, 2], [3, 1]], [0, 0]).grad()
     steps = (step for part in page(trace, View()).all(Part) for step in part.steps)
