@@ -76,7 +76,7 @@ def matmul(
 
 WRITTEN_OUT = 4
 """Up to so many rows the characteristic polynomial is a step: beyond, its coefficients round badly, unless exact."""
-NEARLY_DEPENDENT = 1e-7
+NEARLY_DEPENDENT, NEARLY_EQUAL = 1e-7, 1e-4
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -88,9 +88,12 @@ def _defective(trace: Trace) -> Iterator[str]:
     if vectors.dtype.kind in "fc":
         smallest = np.linalg.svd(np.atleast_2d(vectors), compute_uv=False)[..., -1]  # of one row there is one number
         if (smallest < NEARLY_DEPENDENT).any():
+            values = trace["eigenvalues"]
+            apart = np.abs(values[..., None] - values[..., None, :])
+            lost = bool(((apart > 0) & (apart < NEARLY_EQUAL * np.max(np.abs(values)))).any())
             yield (
                 "the eigenvectors depend on one another: the matrix is defective, it has fewer directions of its own "
-                "than columns, and about half of the digits of a repeated eigenvalue may be lost"
+                f"than columns{', and about half of the digits of a repeated eigenvalue may be lost' * lost}"
             )
 
 

@@ -260,6 +260,44 @@ class TestEigen:
             solve(Problem(load("svd"), {"a": Given(np.full((3, 2), a))}), exact=True)
 
 
+BLOCKS = [
+    [[0, 0]],
+    [[2, 2]],
+    [[0, 0, 0]],
+    [[3, 3], [3]],
+    [[2, 2, 2], [-1]],
+    [[4, 4], [2], [1]],
+    [[1, 1], [1, 1]],
+    [[0.5, 0.5], [-0.25, -0.25]],
+]
+"""The eigenvalues in each Jordan block: as many directions as there are blocks."""
+
+
+def blockwise(blocks: list[list[float]], seed: int) -> Array:
+    """A matrix with these blocks in other coordinates, whose entries are few digits."""
+    n = sum(map(len, blocks))
+    jordan = np.diag([float(value) for block in blocks for value in block])
+    ends = np.cumsum([len(block) for block in blocks]) - 1
+    jordan += np.diag([float(i not in ends) for i in range(n - 1)], 1)
+    rng = np.random.default_rng(seed)
+    turn = np.tril(rng.integers(-2, 3, (n, n)), -1) + np.eye(n)
+    turn = turn @ (np.triu(rng.integers(-2, 3, (n, n)), 1) + np.eye(n))
+    return np.asarray((turn @ jordan @ np.linalg.inv(turn).round()).round(6))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("blocks", BLOCKS, ids=str)
+def test_equal_eigenvalues_of_a_defective_matrix_are_equal(blocks: list[list[float]], seed: int) -> None:
+    a = blockwise(blocks, seed)
+    t = ac.eigen(a)
+    values, vectors = t["eigenvalues"], t["eigenvectors"]
+    assert [*values] == sorted((value for block in blocks for value in block), key=abs, reverse=True)
+    assert_allclose(a @ vectors, vectors * values, atol=1e-12)
+    assert np.linalg.matrix_rank(vectors) == len(blocks)
+    assert upright(vectors)
+    assert not any("digits" in warning for warning in t.warnings)
+
+
 class TestSvd:
     def test_published(self) -> None:
         """Strang, Introduction to Linear Algebra, section 7.2."""
