@@ -66,6 +66,11 @@ class _Latex(_Once, LatexPrinter):  # type: ignore[misc]  # SymPy has no types
 class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
     """SymPy's own text, with the signs that are written on paper."""
 
+    def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
+        """SymPy's own takes e^x for a function, which no power tears apart."""
+        written = str(super().parenthesize(item, level, strict=strict))
+        return f"({written})" if isinstance(item, sympy.exp) and level >= PRECEDENCE["Pow"] else written
+
     def _in_brackets(self, part: Any) -> str:
         return str(self.parenthesize(part, PRECEDENCE["Pow"]))
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import sympy
 from calculations.cases import EXPECTED
 from calculations.exactness import numbers
 from calculations.test_exact import in_letters, posed
@@ -24,8 +25,9 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.primitive import formula
+from attncalc.record import surds
 from attncalc.record.trace import Step, Trace
-from attncalc.render import View, render, traces
+from attncalc.render import View, render, tex, traces
 from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.solve import asking, solver
 from attncalc.solve.problem import Backward
@@ -398,6 +400,24 @@ def test_the_numbers_of_a_line_have_as_many_digits_as_it_takes() -> None:
 def test_a_comparison_with_a_sum_is_no_factor() -> None:
     trace = ac.speculative([[-1, -1, -1, 1]] * 2, [[1, 1, 1, -1]], [0], temperature=0.5, seed=3, exact=True)
     assert [fault for form in FORMATS for fault in faults(Beside(trace), form)] == []
+
+
+E = sympy.E
+POWERS = [
+    E ** (1 / E),
+    (1 + E) ** (1 / E),
+    2 ** sympy.exp(E / 2),
+    sympy.sqrt(1 + sympy.exp(sympy.exp(-2))),
+    3 ** (E / 9),
+]
+
+
+@pytest.mark.parametrize("power", POWERS, ids=str)
+def test_a_power_of_a_power_reads_one_way(power: Any) -> None:
+    line = surds.text(power)
+    assert number(line) == pytest.approx(complex(power))
+    assert number_of_latex(surds.latex(power)) == pytest.approx(complex(power))
+    assert number_of_latex(tex.arithmetic(line)) == pytest.approx(complex(power))
 
 
 TOLD = re.compile(r"(?:^|, |; |where | = )(\S+)(?= = )")
