@@ -176,9 +176,9 @@ class Leftovers:
         least = MARGIN * np.finfo(value.dtype).eps * self._terms(node)
         return bool(np.all(np.abs(value) <= least))
 
-    def size_of_cancelled(self, step: Node) -> float:
-        """How large the terms are that cancel in a step of which nothing else is left; 0 where something is."""
-        return float(np.max(self._terms(step.sources[0]), initial=0.0)) if self._is_nothing(step) else 0.0
+    def size_of_terms(self, step: Node) -> float:
+        """How large the terms are that the entries of a step are sums of."""
+        return float(np.max(self._terms(step.sources[0]), initial=0.0))
 
     def _is_enough(self, node: Node, zeros: Sequence[Node]) -> bool:
         """Whether a primitive gives 0 wherever these of its sources are 0, whatever the others are."""

@@ -7,18 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calculations.cases import EXPECTED
 from conftest import Run
 from homework.problems import PROBLEMS
 from rows import rows
 from solved import ALL, Tried, solved
 
 import attncalc as ac
+from attncalc.calculations import load
+from attncalc.common.errors import AttncalcError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Sheet, from_text
 from attncalc.homework.reading.sheets import spelled
+from attncalc.record.trace import Given
 from attncalc.record.verdicts import MISTAKE, SOUND, UNEXPLAINED
 from attncalc.solve import asking
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 EVERY = [(name, number, entry) for name in PROBLEMS for number in (0,) for entry in ("0", "0.00", "inf", "0.50", "1")]
 
@@ -73,6 +79,25 @@ def test_what_a_page_says_is_0_is_right_as_0_whatever_rounding_leaves_of_it(trie
         assert {step.name: step.verdict for step in trace.check({"steps": nothing}).steps if step.name in nothing} == (
             dict.fromkeys(nothing, "right")
         )
+
+
+@pytest.mark.thorough
+@pytest.mark.spread
+@rows("tried", ALL, by=lambda tried: tried.name)
+def test_what_a_page_has_is_right_whatever_the_operands(tried: Tried) -> None:
+    """Shares near 1 leave gradients that nearly cancel, of which a key and a page have other last digits."""
+    case, rng = EXPECTED[tried.name].cases[tried.number], np.random.default_rng(tried.number)
+    kinds = {operand.name: operand.kind for operand in load(tried.name).operands}
+    inputs = {
+        name: Given(rng.normal(size=value.shape).round(1) * 3 if kinds.get(name) in ("real", "logits") else value)
+        for name, value in case.arrays().items()
+    }
+    try:
+        trace = solve(Problem(load(tried.name), inputs, case.options, Backward() if tried.backward else None))
+    except AttncalcError:
+        pytest.skip("not with these operands")
+    values = {step.key: step.value for step in trace.steps if step.value is not None and step.value.dtype.kind in "fi"}
+    assert [step for step in trace.check(values).steps if step.name in values and step.verdict not in SOUND] == []
 
 
 def test_what_follows_from_numbers_that_are_not_all_the_same_may_be_one_number() -> None:

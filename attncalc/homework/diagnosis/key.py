@@ -170,6 +170,7 @@ class Key:
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
         self._slack: dict[tuple[StepKey, str], Array] = {}
+        self._terms: dict[StepKey, float] = {}
         self._begin: dict[tuple[Mistake, ...], int] = {}
         self._behind: tuple[Own, list[tuple[Mistake, ...]]] = {}, []
         self._must_have_an_answer()
@@ -455,10 +456,12 @@ class Key:
         given = sum(value.size for value in self.solutions.operands.values())
         return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
 
-    def size_of_cancelled(self, step: StepKey) -> float:
-        """How large the terms are that cancel in a small step of which nothing else is left; 0 where something is."""
-        node, operands = self.nodes[step], self.solutions.operands
-        return Leftovers(evaluate([node], operands), operands).size_of_cancelled(node)
+    def size_of_terms(self, step: StepKey) -> float:
+        """How large the terms are that the entries of a small step are sums of."""
+        if step not in self._terms:
+            node, operands = self.nodes[step], self.solutions.operands
+            self._terms[step] = Leftovers(evaluate([node], operands), operands).size_of_terms(node)
+        return self._terms[step]
 
     def is_small(self, step: StepKey) -> bool:
         """Whether a step and those behind it are small enough for everything to be tried that may explain it."""

@@ -206,9 +206,7 @@ class _Sheet:
         is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
         if tolerance is None and is_nothing and answer.stored not in NARROW:
             tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
-        may_cancel = largest(expected) <= nil and step not in self.key.complex and self.key.is_small(step)
-        cancelled = self.key.size_of_cancelled(step) if may_cancel else 0.0
-        answer = replace(answer, nil=nil, tolerance=tolerance, cancelled=cancelled)
+        answer = replace(answer, nil=nil, tolerance=tolerance)
         stored = answer.stored
         in_stream = bool(self.narrow) and stored == "float32" and not answer.said
         narrow = in_stream or stored in NARROW
@@ -231,6 +229,7 @@ class _Sheet:
         laid = whole.as_asked()
         if not laid.answered.any():
             return Finding(MISSING, hint="not answered")
+        laid = self._beside_its_terms(step, laid, expected)
         question = self.questions[step] = self._question(step, laid, expected)
         found = as_written(self.key, question)
         if found is None:
@@ -255,6 +254,13 @@ class _Sheet:
         if blank.any():
             return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
         return found
+
+    def _beside_its_terms(self, step: StepKey, answer: Answer, expected: Array) -> Answer:
+        """An answer that is off, with the size of the terms that it comes of: where they cancel digits are lost."""
+        may_cancel = expected.dtype.kind == "f" and step not in self.key.complex and self.key.is_small(step)
+        if not may_cancel or fits(answer, expected).all():
+            return answer
+        return replace(answer, terms=self.key.size_of_terms(step))
 
     def _following(self, question: Question) -> Array:
         """What follows from own values, which stands for later steps where nothing is answered."""
