@@ -457,10 +457,15 @@ class Key:
         return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
 
     def size_of_terms(self, step: StepKey) -> float:
-        """How large the terms are that the entries of a small step are sums of."""
+        """How large the terms are that the entries of a small step are sums of.
+
+        What is left over may be an exact 0 in one way of working it out, which then tells of no terms, and not in
+        another.
+        """
         if step not in self._terms:
             node, operands = self.nodes[step], self.solutions.operands
-            self._terms[step] = Leftovers(evaluate([node], operands), operands).size_of_terms(node)
+            found = (evaluate([node], operands, careful=careful) for careful in (False, True))
+            self._terms[step] = max(Leftovers(values, operands).size_of_terms(node) for values in found)
         return self._terms[step]
 
     def is_small(self, step: StepKey) -> bool:
