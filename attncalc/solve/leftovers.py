@@ -171,10 +171,14 @@ class Leftovers:
         value = self._values(node)[0]
         if value.dtype.kind != "f":  # a mask
             return not np.any(value)
-        if node in self.values:
+        if node.op == "step" and node in self.values:  # a loop's values hold those of all other nodes, too
             return bool(np.all((value == 0) | (False if (gone := self.of(node)) is None else gone)))
         least = MARGIN * np.finfo(value.dtype).eps * self._terms(node)
         return bool(np.all(np.abs(value) <= least))
+
+    def size_of_cancelled(self, step: Node) -> float:
+        """How large the terms are that cancel in a step of which nothing else is left; 0 where something is."""
+        return float(np.max(self._terms(step.sources[0]), initial=0.0)) if self._is_nothing(step) else 0.0
 
     def _is_enough(self, node: Node, zeros: Sequence[Node]) -> bool:
         """Whether a primitive gives 0 wherever these of its sources are 0, whatever the others are."""

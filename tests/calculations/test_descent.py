@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies
 from numpy.testing import assert_allclose
+from solved import page_in
 
 import attncalc as ac
 from attncalc.calculations import load
@@ -70,6 +71,13 @@ def test_it_says_where_it_has_settled() -> None:
     assert any("settled" in note and "iteration 117" in note for note in found.notes)
     assert abs(float(found.result)) < 1e-10
     assert not found.warnings
+
+
+@pytest.mark.parametrize("optimizer", ["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"])
+@pytest.mark.parametrize("start", ["x=0,y=0", "x=1,y=-2", "x=0,y=2"])
+def test_a_start_whose_point_or_slope_is_0_has_a_page(optimizer: str, start: str) -> None:
+    text = page_in("table", ac.descend("(x - 1)**2 + (y + 2)**2", start=start, steps=1, optimizer=optimizer))
+    assert ("all 0, since x and y are 0" in text) == (start == "x=0,y=0")
 
 
 def test_a_start_at_the_bottom_settles_at_once() -> None:

@@ -10,6 +10,7 @@ import pytest
 from conftest import Run
 from homework.problems import PROBLEMS
 from rows import rows
+from solved import ALL, Tried, solved
 
 import attncalc as ac
 from attncalc.homework.diagnosis.key import Key
@@ -17,6 +18,7 @@ from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Sheet, from_text
 from attncalc.homework.reading.sheets import spelled
 from attncalc.record.verdicts import MISTAKE, SOUND, UNEXPLAINED
+from attncalc.solve import asking
 
 EVERY = [(name, number, entry) for name in PROBLEMS for number in (0,) for entry in ("0", "0.00", "inf", "0.50", "1")]
 
@@ -51,6 +53,26 @@ def test_one_number_in_every_cell_earns_nothing_but_where_it_is_right(name: str,
 def test_a_number_that_nobody_fills_up_with_may_come_of_two_mistakes(entry: str, mistake: str | None) -> None:
     """2·Σa in every entry is the gradient of the squared sum."""
     assert ac.norm([1.2, -0.7, 2.13]).grad().check({"grad_a": [entry] * 3})["grad_a"].mistake == mistake
+
+
+@pytest.mark.thorough
+@rows("tried", [tried for tried in ALL if tried.backward], by=lambda tried: tried.name)
+@pytest.mark.parametrize("zero", [0, 1e-18])
+def test_what_a_page_says_is_0_is_right_as_0_whatever_rounding_leaves_of_it(tried: Tried, zero: Any) -> None:
+    trace = solved(tried)
+    nothing = {
+        step.key: np.full(step.shape, zero, dtype=object).tolist()
+        for step in trace.steps
+        if step.value is not None
+        and step.value.dtype == float
+        and (step.value != 0).any()
+        and (left := asking.left_over(trace, step)) is not None
+        and (left | (step.value == 0)).all()
+    }
+    if nothing:
+        assert {step.name: step.verdict for step in trace.check({"steps": nothing}).steps if step.name in nothing} == (
+            dict.fromkeys(nothing, "right")
+        )
 
 
 def test_what_follows_from_numbers_that_are_not_all_the_same_may_be_one_number() -> None:

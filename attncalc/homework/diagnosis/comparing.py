@@ -185,7 +185,7 @@ def noise(answer: Answer, value: Array) -> Array:
     size = np.max(finite, axis=tuple(range(-answer.value.ndim, 0)), keepdims=True, initial=0.0)
     left_over = LEFT_OVER if answer.noise <= ROUND_OFF else answer.noise  # sums of narrower numbers leave more
     finite *= answer.noise
-    finite += left_over * size
+    finite += left_over * np.maximum(size, answer.cancelled)
     return finite
 
 

@@ -26,6 +26,7 @@ from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import NOTHING, Given
+from attncalc.solve.leftovers import Leftovers
 from attncalc.solve.problem import Problem, is_large
 from attncalc.solve.solver import solve, write
 
@@ -453,6 +454,11 @@ class Key:
         inside = sum(prod(node.shape) for node in self.nodes.values())
         given = sum(value.size for value in self.solutions.operands.values())
         return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
+
+    def size_of_cancelled(self, step: StepKey) -> float:
+        """How large the terms are that cancel in a small step of which nothing else is left; 0 where something is."""
+        node, operands = self.nodes[step], self.solutions.operands
+        return Leftovers(evaluate([node], operands), operands).size_of_cancelled(node)
 
     def is_small(self, step: StepKey) -> bool:
         """Whether a step and those behind it are small enough for everything to be tried that may explain it."""

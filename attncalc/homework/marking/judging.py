@@ -206,7 +206,9 @@ class _Sheet:
         is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
         if tolerance is None and is_nothing and answer.stored not in NARROW:
             tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
-        answer = replace(answer, nil=nil, tolerance=tolerance)
+        may_cancel = largest(expected) <= nil and step not in self.key.complex and self.key.is_small(step)
+        cancelled = self.key.size_of_cancelled(step) if may_cancel else 0.0
+        answer = replace(answer, nil=nil, tolerance=tolerance, cancelled=cancelled)
         stored = answer.stored
         in_stream = bool(self.narrow) and stored == "float32" and not answer.said
         narrow = in_stream or stored in NARROW

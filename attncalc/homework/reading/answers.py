@@ -149,6 +149,7 @@ class Answer:
     table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
+    cancelled: float = 0.0  # how large the terms are that cancel in what is right, where nothing else is left
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
@@ -225,7 +226,8 @@ class Answer:
         pairs = [(None, None) if text is None else split(text) or (text, "0") for text in self.text.flat]
         parts = from_text([part for pair in pairs for part in pair], (*self.shape, 2), lambda at: "the answer")
         asked = None if self.asked is None else np.stack([self.asked, self.asked], axis=-1)
-        return replace(parts, table=self.table, noise=max(parts.noise, self.noise), nil=self.nil, asked=asked)
+        noise = max(parts.noise, self.noise)
+        return replace(parts, table=self.table, noise=noise, nil=self.nil, cancelled=self.cancelled, asked=asked)
 
     def of_words(self, words: Array, numbers: Array) -> Answer:
         """The answer to a step that is told in two words, in their numbers, 0 and 1; capitals do not count.
