@@ -456,9 +456,13 @@ class Key:
         return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
 
     def size_of_cancelled(self, step: StepKey) -> float:
-        """How large the terms are that cancel in a small step of which nothing else is left; 0 where something is."""
+        """How large the terms are that cancel in a small step of which nothing else is left; 0 where something is.
+
+        What is left over may be an exact 0 in one way of working it out, which then tells of no terms, and not in another.
+        """
         node, operands = self.nodes[step], self.solutions.operands
-        return Leftovers(evaluate([node], operands), operands).size_of_cancelled(node)
+        found = (evaluate([node], operands, careful=careful) for careful in (False, True))
+        return max(Leftovers(values, operands).size_of_cancelled(node) for values in found)
 
     def is_small(self, step: StepKey) -> bool:
         """Whether a step and those behind it are small enough for everything to be tried that may explain it."""
