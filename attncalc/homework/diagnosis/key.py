@@ -458,7 +458,7 @@ class Key:
     def size_of_cancelled(self, step: StepKey) -> float:
         """How large the terms are that cancel in a small step of which nothing else is left; 0 where something is.
 
-        What is left over may be an exact 0 in one way of working it out, which then tells of no terms, and not in another.
+        What is left over may be an exact 0 by one way of working it out, which tells of no terms, and not by another.
         """
         node, operands = self.nodes[step], self.solutions.operands
         found = (evaluate([node], operands, careful=careful) for careful in (False, True))
