@@ -124,7 +124,7 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     yield Curves(f"f({names[0]}) and its derivative", names[0], lines, marks)
 
 
-CLOSE = (1e-5, 1e-6)
+CLOSE = (1e-4, 1e-5, 1e-6)
 """So far on each side of a point the slopes of chords tell whether it is a corner."""
 
 
@@ -138,12 +138,16 @@ def _corners(trace: Trace) -> Iterator[str]:
         widths = max(1.0, abs(here[name])) * np.array([*CLOSE, *(-width for width in CLOSE)])
         places = constants((here[name], *(here[name] + widths).tolist()), Axis("place", 1 + len(widths)), name)
         height = f.at({**{other: as_node(value) for other, value in here.items()}, name: places})
-        there, *heights = evaluate([height], {})[height].tolist()
-        farther, right, still_farther, left = ((np.array(heights) - there) / widths + 0.0).tolist()
-        apart = abs(right - left)
-        lost = np.finfo(float).eps * max(map(abs, (there, *heights))) / widths[1]
-        unsettled = max(abs(right - farther), abs(left - still_farther), lost)
-        if 100 * unsettled < apart > 1e-4 * max(1, abs(left), abs(right)):
+        there, *heights = np.broadcast_to(evaluate([height], {})[height], 1 + len(widths)).tolist()
+        chords = ((np.array(heights) - there) / widths + 0.0).reshape(2, len(CLOSE))
+        right, left = chords[:, -1].tolist()
+        sizes = np.abs([there, *heights]).max() + abs(here[name]) * np.abs(chords).max()  # both f and its place round
+        lost = 8 * np.finfo(float).eps * sizes / widths[len(CLOSE) - 1]
+        *_, before, last = np.abs(np.diff(chords)).T
+        settled = last <= np.maximum(
+            before / 2, lost
+        )  # beside a corner that is only near they part, the more the nearer
+        if settled.all() and 100 * max(*last, lost) < abs(right - left) > 1e-4 * max(1, abs(left), abs(right)):
             yield (
                 f"the slope in {name} is {left:.4g} before and {right:.4g} behind the point: f has a corner there, and "
                 f"no derivative; {slope:.6g} is what the rules of calculus give"

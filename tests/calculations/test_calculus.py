@@ -225,6 +225,8 @@ def test_exact_numbers_do_not_grow_without_bound(text: str, at: dict[str, float]
         ("max(x, 0)", 0, 0, 1, 1),
         ("-max(x, x**2)", 1, -1, -2, -1),
         ("abs(x)*3 + 100000", 0, -3, 3, 0),
+        ("abs(exp(x) - 1)", 0, -1, 1, 0),
+        ("abs(x**2 - 1)", 1, -2, 2, 0),
     ],
 )
 def test_a_corner_is_told_by_its_slopes_on_both_sides(
@@ -251,6 +253,11 @@ def test_a_corner_is_told_of_each_variable_that_has_one() -> None:
         ("sin(1/x)", 0.001),
         ("1e12+x", 1),
         ("x**2.5", 0),
+        ("abs(x)", 1e-9),
+        ("abs(x)", -1e-12),
+        ("max(x, 0)", 1e-7),
+        ("0*x", 0),
+        ("x - x", 1),
     ],
 )
 def test_quotients_that_come_near_or_have_not_settled_tell_of_no_corner(formula: str, at: float) -> None:
