@@ -233,7 +233,11 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
     placed = "query i, key j; " if rules.window is not None else ""
     if rules.causal:
         placed = "query i, key j: none looks ahead; "
-    return step("masked", hidden, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
+    gone = "e^−∞ is 0, so a masked key gets no weight"
+    if rules.mask_before_scale and rules.softcap is not None:
+        note("--softcap makes −C of −∞: masked keys get weight, too; without --mask-before-scale they get none")
+        gone = "the cap makes −C of −∞, so a masked key gets weight, too"
+    return step("masked", hidden, f"{added}{placed}{gone}", about=ABOUT["masked"])
 
 
 def note_alignment(queries: int, keys: int, rules: Rules) -> None:

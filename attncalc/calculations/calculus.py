@@ -13,6 +13,7 @@ from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import Exercise, operand, options_of
 from attncalc.declare.sweeps import Sweep
+from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
@@ -123,18 +124,32 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     yield Curves(f"f({names[0]}) and its derivative", names[0], lines, marks)
 
 
-def _corner(trace: Trace) -> Iterator[str]:
-    """A warning where the quotients have settled, and at something else than the rules give."""
-    quotients, value = trace["difference_quotients"], trace.result
-    if value.dtype.kind != "f" or quotients.dtype.kind != "f" or quotients.size < 2:
+CLOSE = (1e-4, 1e-5, 1e-6)
+"""So far on each side of a point the slopes of chords tell whether it is a corner."""
+
+
+def _corners(trace: Trace) -> Iterator[str]:
+    """A warning for each variable in which the slopes of chords settle on both sides, and not at the same number."""
+    f, at = parse(str(trace.inputs["expression"].value)), options_of(trace)["at"]
+    if at is None or trace.result.dtype.kind != "f":
         return
-    *_, before, last = quotients.ravel().tolist()
-    apart = abs(last - float(value))
-    if abs(last - before) < apart / 100 and apart > 1e-4 * max(1.0, abs(last)):
-        yield (
-            f"the quotients settle at {last:.6g}, but the rules of calculus give {float(value):.6g}: f has a corner or "
-            f"a jump there, and no derivative"
-        )
+    here = {name: float(value) for name, value in coordinates(f, at, "--at").items()}
+    for name, slope in zip(here if f.variables else (), trace.result.ravel().tolist(), strict=False):
+        widths = max(1.0, abs(here[name])) * np.array([*CLOSE, *(-width for width in CLOSE)])
+        places = constants((here[name], *(here[name] + widths).tolist()), Axis("place", 1 + len(widths)), name)
+        height = f.at({**{other: as_node(value) for other, value in here.items()}, name: places})
+        there, *heights = np.broadcast_to(evaluate([height], {})[height], 1 + len(widths)).tolist()
+        chords = ((np.array(heights) - there) / widths + 0.0).reshape(2, len(CLOSE))
+        right, left = chords[:, -1].tolist()
+        sizes = np.abs([there, *heights]).max() + abs(here[name]) * np.abs(chords).max()  # both f and its place round
+        lost = 8 * np.finfo(float).eps * sizes / widths[len(CLOSE) - 1]
+        *_, before, last = np.abs(np.diff(chords)).T
+        settled = last <= np.maximum(before / 2, lost)  # beside a corner that is only near they part ever more
+        if settled.all() and 100 * max(*last, lost) < abs(right - left) > 1e-4 * max(1, abs(left), abs(right)):
+            yield (
+                f"the slope in {name} is {left:.4g} before and {right:.4g} behind the point: f has a corner there, and "
+                f"no derivative; {slope:.6g} is what the rules of calculus give"
+            )
 
 
 @calculation(
@@ -150,7 +165,7 @@ def _corner(trace: Trace) -> Iterator[str]:
             f("sin(x**3)", at=c), f("sin(x)", at=c**3).result * f("x**3", at=c).result
         ),
     },
-    remarks=_corner,
+    remarks=_corners,
     pictures=_with_slope,
     reference="Cauchy 1821, Cours d'analyse; Goodfellow, Bengio and Courville 2016, Deep Learning, section 4.3",
     exercise=Exercise(
@@ -227,6 +242,7 @@ def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
             (bends := f("sin(x*y) + x**2*y", at={"x": c, "y": -c})["hessian"]), bends.T
         ),
     },
+    remarks=_corners,
     pictures=_around,
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 4.3",
     exercise=Exercise(

@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.calculations.attention_options import Rotation, Turning
-from attncalc.common.errors import OptionError, ShapeError, amount, either, flag
+from attncalc.common.errors import OptionError, ShapeError, amount, are, either, flag
 from attncalc.declare.calculation import alike_along_diagonals, calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, options_of
 from attncalc.declare.sweeps import Sweep
-from attncalc.language.axes import Axes, Axis
+from attncalc.language.axes import Axes, Axis, describe, find
 from attncalc.language.graph import (
     Node,
     Number,
@@ -45,6 +45,7 @@ from attncalc.language.ops import (
     sin,
     sqrt,
 )
+from attncalc.language.primitive import symbol
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Step, Trace
 
@@ -297,6 +298,10 @@ def turned(X: Node, cosines: Node, sines: Node, rotation: Rotation) -> Node:
     """The vectors of X with each of their pairs turned; dimensions behind the first `dims` stay as they are."""
     name, size = X.axes[-1][:2]
     dims = rotated_dims(X, rotation)
+    for places in cosines.axes[:-1]:
+        if places.name in X.names and find(X.axes, places.name) != places:
+            given = f"{amount(places.size, 'position')} {are(range(places.size))} given"
+            raise ShapeError(f"{given}, but {symbol(X)} is {describe(X.axes)}: there is one for each of its rows")
     pairs = rotate(part_of(X, name, 0, dims), cosines, sines, rotation.layout)
     return pairs if dims == size else concat([pairs, part_of(X, name, dims, size)], name)
 

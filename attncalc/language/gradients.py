@@ -276,7 +276,9 @@ def gradients(
         if any(source in needed for source in node.sources):
             needed.add(node)
     contributions: dict[Node, list[Node]] = {output: [upstream]}
-    reasons = {output: [Reason("the gradient that arrives at the result from the loss")]}
+    of_itself = f"each entry of {of} moves with itself, one for one" if output.axes else f"{of} moves with itself"
+    arriving = "the gradient that arrives at the result from the loss" if word == "grad" else of_itself
+    reasons = {output: [Reason(arriving)]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
     alike = {
         (source.op, source.sources): step for source, step in named.items() if source.sources and source.op != "step"

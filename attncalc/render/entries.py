@@ -27,7 +27,7 @@ def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
     """The entries whose arithmetic is asked for, in order: those of one step, or of every step that is to be shown."""
     if view.cells == ("all",):
         for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
-            yield from _of_step(step, None, trace, view)
+            yield from _of_step(trace.find(step.key), None, trace, view)  # an output lacks an axis that was added
     else:
         for word in (each for words in view.cells for each in re.split(r"(?<=\]),(?!$)", words)):
             name, at = _parted(word)

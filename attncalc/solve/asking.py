@@ -366,12 +366,14 @@ def _axis(node: Node, argument: str) -> str:
 def edges(trace: Trace) -> list[tuple[str, str, str]]:
     """What each value of a backward pass goes into, with the rule by which its gradient comes back from there.
 
-    The result goes into "", the loss.
+    The result goes into "", the loss, of which a Jacobian has none.
     """
+    has_loss = not trace.calculation.startswith("jacobian ")
     return [
         ("/".join(filter(None, (node.args["group"], node.args["of"]))), into, rule)
         for node in behind(trace).named
         for into, rule in node.args.get("edges") or ()
+        if into or has_loss
     ]
 
 

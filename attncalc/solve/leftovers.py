@@ -150,10 +150,21 @@ class Leftovers:
                 names[symbol(behind, home=home)] = None
             elif np.any(self._terms(behind)):
                 others["its terms cancel" if behind is node else "the terms of a factor cancel"] = None
+            elif self._vanishes(behind):
+                others["numbers so small are 0 in floats"] = None
             elif len(behind.sources) > 1:
                 others["one factor is 0 wherever another is not"] = None
         told = [f"{both(list(names))} {are(names)} 0"] if names else []
         return " and ".join((*told, *others))
+
+    def _vanishes(self, node: Node) -> bool:
+        """Whether a formula is 0 only since numbers near 0 are: it is not for others that are 0 at the same places."""
+        others = {
+            str(i): value if source.row.truth or _is_number(source) else (value != 0).astype(float)
+            for i, (source, value) in enumerate(zip(node.sources, self._values(*node.sources), strict=True))
+        }
+        again = node.over([given(str(i), source.axes) for i, source in enumerate(node.sources)])
+        return bool(np.any(evaluate([again], others)[again]))
 
     def _behind_nothing(self, node: Node) -> list[Node]:
         """What is 0 in a formula that is, so that the rest of it does not matter."""

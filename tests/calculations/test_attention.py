@@ -437,3 +437,7 @@ def test_a_query_is_told_of_where_its_weights_are_0_and_nowhere_else(given_: dic
     t = ac.attention(*[[[1.0, 0], [0, 1]]] * 3, **given_)
     assert np.flatnonzero((t["weights"] == 0).all(axis=-1)).tolist() == empty
     assert [w.partition(":")[0] for w in t.warnings] == [f"every key is masked for query {i}" for i in empty]
+    capped = "softcap" in given_
+    assert any("masked keys get weight" in told for told in t.notes) == capped
+    if "masked" in t:
+        assert ("gets no weight" in t.find("masked").why) != capped

@@ -218,19 +218,51 @@ def test_exact_numbers_do_not_grow_without_bound(text: str, at: dict[str, float]
 
 
 @pytest.mark.parametrize(
-    ("formula", "at", "settled"),
-    [("abs(x)", 0, "1, but the rules of calculus give 0"), ("relu(x - 1)", 1, "1, but the rules of calculus give 0")],
+    ("formula", "at", "before", "behind", "given"),
+    [
+        ("abs(x)", 0, -1, 1, 0),
+        ("relu(x - 1)", 1, 0, 1, 0),
+        ("max(x, 0)", 0, 0, 1, 1),
+        ("-max(x, x**2)", 1, -1, -2, -1),
+        ("abs(x)*3 + 100000", 0, -3, 3, 0),
+        ("abs(exp(x) - 1)", 0, -1, 1, 0),
+        ("abs(x**2 - 1)", 1, -2, 2, 0),
+    ],
 )
-def test_a_corner_at_which_the_quotients_settle_elsewhere_is_told(formula: str, at: float, settled: str) -> None:
-    (warning,) = ac.derivative(formula, at=at).warnings
-    assert f"the quotients settle at {settled}" in warning
+def test_a_corner_is_told_by_its_slopes_on_both_sides(
+    formula: str, at: float, before: float, behind: float, given: float
+) -> None:
+    for found in (ac.derivative(formula, at=at), ac.gradient(formula, at=at)):
+        (warning,) = found.warnings
+        assert f" {before} before and {behind} behind the point" in warning
+        assert f"{given} is what the rules" in warning
+
+
+def test_a_corner_is_told_of_each_variable_that_has_one() -> None:
+    warnings = ac.gradient("abs(x) + y*max(z, 0) + y**2", at={"y": 2, "x": 0, "z": 0}).warnings
+    assert [warning.split(" is ")[0] for warning in warnings] == ["the slope in x", "the slope in z"]
 
 
 @pytest.mark.parametrize(
-    ("formula", "at"), [("abs(x)", -2), ("abs(x)*x", 0), ("x**2", 1e8), ("tanh(1000*x)", 0), ("sin(1/x)", 0.001)]
+    ("formula", "at"),
+    [
+        ("abs(x)", -2),
+        ("abs(x)*x", 0),
+        ("x**2", 1e8),
+        ("tanh(1000*x)", 0),
+        ("sin(1/x)", 0.001),
+        ("1e12+x", 1),
+        ("x**2.5", 0),
+        ("abs(x)", 1e-9),
+        ("abs(x)", -1e-12),
+        ("max(x, 0)", 1e-7),
+        ("0*x", 0),
+        ("x - x", 1),
+    ],
 )
 def test_quotients_that_come_near_or_have_not_settled_tell_of_no_corner(formula: str, at: float) -> None:
     assert not ac.derivative(formula, at=at).warnings
+    assert not ac.gradient(formula, at=at).warnings
 
 
 CANCELLING = [

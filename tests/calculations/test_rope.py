@@ -233,6 +233,16 @@ def test_what_makes_no_sense_is_refused(call: dict[str, Any], said: str) -> None
         ac.rope(X, **call)
 
 
+@pytest.mark.parametrize("given", [1, 3])
+def test_another_number_of_positions_is_refused_as_such(given: int) -> None:
+    said = f"{given} positions? (is|are) given, but . is n=2 × d(_k)?=2: there is one for each of its rows"
+    rows, places = [[1, 2], [3, 4]], list(range(given))
+    with pytest.raises(AttncalcError, match=said):
+        ac.rope(rows, places)
+    with pytest.raises(AttncalcError, match=said):
+        ac.attention(rows, rows, rows, rope=True, rope_positions=places)
+
+
 def test_an_odd_width_is_refused_with_the_mend() -> None:
     with pytest.raises(AttncalcError, match="odd") as caught:
         ac.rope([[1.0, 2.0, 3.0]])

@@ -100,6 +100,12 @@ def test_what_a_page_has_is_right_whatever_the_operands(tried: Tried) -> None:
     assert [step for step in trace.check(values).steps if step.name in values and step.verdict not in SOUND] == []
 
 
+def test_what_an_exact_0_and_what_rounding_leaves_come_to_is_0() -> None:
+    trace = ac.bayes([0.2, 0.3, 0.5], [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]], observed=1).grad()
+    assert trace.check([0, 0, 0]).verdict == "right"
+    assert trace.check([0, 0, 1]).verdict == "wrong"
+
+
 def test_what_follows_from_numbers_that_are_not_all_the_same_may_be_one_number() -> None:
     """Every score 0 gives equal weights."""
     trace = ac.attention([[1, 2], [0, 1]], [[1, 0], [3, 1]], [[1, 5], [2, 0]])

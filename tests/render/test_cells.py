@@ -35,6 +35,26 @@ def test_entries_may_be_named_with_commas_between_them(dot: Trace) -> None:
     assert page == str(render(dot, "table", View(cells=("products[1]", "products[0]", "dot"))))
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        lambda: ac.layernorm([0.5, 1, 1 / 3]),
+        lambda: ac.batchnorm([1, 2, 3]),
+        lambda: ac.groupnorm([0.5, 1, 1 / 3], groups=1),
+        lambda: ac.attention([1, 2], [[1, 2], [3, 4]], [[1], [0]]),
+        lambda: ac.ffn([1, 2], [[1, 0], [2, 1]], w2=[[1], [1]]),
+        lambda: ac.conv([1, 2, 3], [1, -1]),
+    ],
+    ids=["layernorm", "batchnorm", "groupnorm", "attention", "ffn", "conv"],
+)
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+def test_places_of_what_was_a_vector_are_told_and_asked_for_alike(found: Any, backward: bool) -> None:
+    trace = found().grad() if backward else found()
+    assert render(trace, "table", View(cells=("all",)))
+    places = [line.place for _, line in entries.cells(trace, View(cells=("all",)))]
+    assert places == [line.place for _, line in entries.cells(trace, View(cells=tuple(places)))]
+
+
 @pytest.mark.parametrize("form", ["table", "plain", "html", "markdown", "latex"])
 def test_what_rounding_left_of_a_0_is_told(form: str) -> None:
     vectors = [0.1, 0.2, -0.3], [1.0, 1.0, 1.0]

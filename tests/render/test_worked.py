@@ -582,6 +582,19 @@ def test_a_gradient_that_is_one_number_all_over_is_no_table(name: str) -> None:
                 assert table.said.startswith(f"all {texts(value.reshape(-1))[0].strip()}") == is_one, step.heading.key
 
 
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (lambda: ac.norm([1e-200, -1e-200]), "numbers so small are 0 in floats"),
+        (lambda: ac.dot([1e-200, 1e-200], [1e-200, -1e-200]), "numbers so small are 0 in floats"),
+        (lambda: ac.dot([1e-200, 0], [0, -1e-200]), "one factor is 0 wherever another is not"),
+        (lambda: ac.norm([0, 0]), "a is 0"),
+    ],
+)
+def test_what_is_0_only_since_it_is_so_small_is_told_so(found: Any, why: str) -> None:
+    assert f"all 0, since {why}\n" in page_in("table", found())
+
+
 def test_a_gradient_that_is_one_number_in_one_way_is_worked_out_once() -> None:
     trace = solve(posed("cross-entropy")._replace(backward=Backward()))
     page = page_in("table", trace, View(width=80))

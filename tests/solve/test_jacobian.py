@@ -15,6 +15,7 @@ from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.language.ops.basics import HERE
 from attncalc.record.trace import Given
+from attncalc.solve import asking
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -43,6 +44,8 @@ def test_contracted_with_an_upstream_gradient_it_is_the_backward_pass(path: Path
             solve(forward_and_backward(path, Backward(jacobian=True)))
         return
     jacobian = solve(forward_and_backward(path, Backward(jacobian=True)))
+    assert not any("from the loss" in step.why for step in jacobian.steps), "it has none"
+    assert all(into for _, into, _ in asking.edges(jacobian))
     by_operand = {step.name.removeprefix("jacobian_"): step for step in jacobian.outputs}
     for step in slopes.outputs:
         found = by_operand.get(step.name.removeprefix("grad_"), by_operand.get("jacobian"))
