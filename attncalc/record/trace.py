@@ -70,7 +70,7 @@ def alike(left: Any, right: Any) -> bool:
         return True
     if hasattr(left, "flat") or hasattr(right, "flat"):
         return hasattr(left, "flat") and hasattr(right, "flat") and _arrays_alike(left, right)
-    if isinstance(left, tuple) and isinstance(right, tuple):
+    if isinstance(left, tuple) or isinstance(right, tuple):
         return type(left) is type(right) and len(left) == len(right) and all(map(alike, left, right))
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(alike(value, right[key]) for key, value in left.items())
