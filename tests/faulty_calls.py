@@ -143,6 +143,10 @@ CALLS = {
         f'--format takes {either(pages_and("json"))}, not "csv"',
         "",
     ),
+    "grad model": (
+        "grad model needs checkpoint, but checkpoint is missing",
+        "attncalc grad model --help says what it takes",
+    ),
     "cosine": (
         "cosine needs a and b, but a and b are missing",
         "attncalc explain cosine says what it takes, with an example",

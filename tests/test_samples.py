@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 from rows import rows
 
 from attncalc.calculations import TABLE, load
+from attncalc.common.errors import AttncalcError
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Trace
@@ -47,6 +50,51 @@ def test_every_calculation_has_one(name: str) -> None:
 @rows("name", PROBLEMS)
 def test_each_can_be_worked_out(name: str) -> None:
     assert work_out(name).steps
+
+
+WITHOUT_EFFECT = {
+    "attention kv_heads": "there is one head, as it says",
+    "conv dilation": "the input is too small for another",
+    "decoder-block causal_align": "a token sees itself and those before it, from wherever one counts",
+    "decoder-only causal_align": "as above",
+    "transformer causal_align": "as above",
+    "decoder-block norm_offset": "its norms have no gain that it could be added to",
+    "encoder-block norm_offset": "as above",
+    "decoder-only rope_dims": "two entries are all",
+    "decoder-only rope_layout": "two entries are one pair in either",
+    "decoder-only rope_base": "one pair turns by 1, whatever the base",
+    "latent-attention rope_dims": "as above",
+    "latent-attention rope_layout": "as above",
+    "latent-attention rope_base": "as above",
+    **dict.fromkeys(
+        (f"{name} kv_heads" for name in ("encoder-block", "decoder-block", "multihead", "transformer")),
+        "any other number does not fit",
+    ),
+    "transformer heads": "any other number does not fit",
+}
+"""Options that change nothing in a sample when they are the only ones given, and why."""
+
+
+def told(trace: Trace) -> tuple[Any, ...]:
+    """What a trace says, but for its reasons, which may name an option."""
+    return trace.notes, [step._replace(why="") for step in (*trace.steps, *trace.outputs)]
+
+
+@pytest.mark.thorough
+@rows("name", [name for name in TABLE if name != "model"])
+def test_an_option_changes_something_or_tells_that_it_does_not(name: str) -> None:
+    """`--causal-align end` without `--causal` was as good as none, without a word."""
+    problem = posed(name)
+    plain, usual = solve(problem), problem.settled
+    for option in problem.calculation.options:
+        numbers = (1, 2, 3) if int in option.types else (0.3, 2.0) if float in option.types else ()
+        each = [not usual[option.name]] if bool in option.types else [*(option.choices or numbers)]
+        silent = []
+        for value in each if not option.many else ():
+            with suppress(AttncalcError):
+                found = solve(problem._replace(options=dict(problem.options) | {option.name: value}))
+                silent += [told(found) == told(plain)] if value != usual[option.name] else []
+        assert not silent or not all(silent) or f"{name} {option.name}" in WITHOUT_EFFECT, option.name
 
 
 @pytest.mark.thorough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from os import PathLike, fspath
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from attncalc.api.calling import function
 from attncalc.calculations import load as load_calculation
-from attncalc.common.errors import InputError
 from attncalc.common.numerals import Numbers
 from attncalc.inputs.calls import renamed
 from attncalc.inputs.checkpoints import read_checkpoint
@@ -45,13 +45,10 @@ class Model:
 
 
 def _one_text(tokens: Any) -> Any:
-    """The ids of a text, of a batch with one."""
-    if np.ndim(tokens) < 2:
-        return tokens
-    if np.ndim(tokens) > 2 or len(tokens) != 1:
-        size = " × ".join(map(str, np.shape(tokens)))
-        raise InputError(f"the ids are {size}: one text is computed at a time", hint="give tokens[0], then tokens[1]")
-    return tokens[0]
+    """The ids of a text, of a batch with one; those of several as they are."""
+    with suppress(ValueError):  # rows of several lengths are told where they are read
+        return tokens[0] if np.ndim(tokens) == 2 and len(tokens) == 1 else tokens
+    return tokens
 
 
 def load(path: str | PathLike[str]) -> Model:

@@ -28,7 +28,7 @@ from attncalc.calculations.transformer_blocks import (
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation
-from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Declared, Shape, Weights, parse_shape
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Declared, Shape, Weights, With, parse_shape
 from attncalc.language.axes import Axes, Axis, composite
 from attncalc.language.graph import Node, building, given, group, step, walk
 from attncalc.language.ops import affine, lookup, take, tanh
@@ -67,22 +67,25 @@ class Layout(NamedTuple):
     ] = "tied"
 
 
+MIXED, NARROW = With(("experts",)), With(("width",))
+
+
 class Mixture(NamedTuple):
     """Experts in place of a feed-forward network."""
 
-    top: Annotated[int, "how many experts a token is sent to", AT_LEAST_1] = 2
-    d_ffn: Annotated[int | None, "the width of one expert; --d-ffn if not given", AT_LEAST_1] = None
-    shared: Annotated[int | None, "the width of an expert that every token meets", AT_LEAST_1] = None
-    dense: Annotated[int, "how many blocks have a feed-forward network all the same", FROM_0_ON] = 0
+    top: Annotated[int, "how many experts a token is sent to", AT_LEAST_1, MIXED] = 2
+    d_ffn: Annotated[int | None, "the width of one expert; --d-ffn if not given", AT_LEAST_1, MIXED] = None
+    shared: Annotated[int | None, "the width of an expert that every token meets", AT_LEAST_1, MIXED] = None
+    dense: Annotated[int, "how many blocks have a feed-forward network all the same", FROM_0_ON, MIXED] = 0
 
 
 class Latent(NamedTuple):
     """Keys and values that come from a latent."""
 
     width: Annotated[int | None, "the latent of keys and values, as wide as this (latent-attention)", AT_LEAST_1] = None
-    queries: Annotated[int | None, "the width of the queries' latent, where they have one", AT_LEAST_1] = None
-    rope: Annotated[int, "the width of the turned part of a key, which all heads share", AT_LEAST_1] = 64
-    d_v: Annotated[int | None, "the width of a head's values; that of its keys if not given", AT_LEAST_1] = None
+    queries: Annotated[int | None, "the width of the queries' latent, where they have one", AT_LEAST_1, NARROW] = None
+    rope: Annotated[int, "the width of the turned part of a key, which all heads share", AT_LEAST_1, NARROW] = 64
+    d_v: Annotated[int | None, "the width of a head's values; that of its keys if not given", AT_LEAST_1, NARROW] = None
 
 
 AS_IN_2017, AS_MIXTRAL, NO_LATENT = Layout(), Mixture(), Latent()

@@ -70,8 +70,9 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
     """Keys and values repeated for the query heads that share them, where there are fewer of them."""
     head = next((axis for axis in Q.axes[:-2] if axis.name == "h"), None)
     theirs = next((axis for axis in K.axes[:-2] if axis.name in ("h", "g")), None)
-    if kv_heads is not None and theirs is not None and theirs.size != kv_heads:
-        raise OptionError(f"--kv-heads says {kv_heads}, but the keys have {theirs.size}")
+    if kv_heads is not None and kv_heads != (theirs.size if theirs else 1):
+        there = theirs.size if theirs else "no axis of heads"
+        raise OptionError(f"--kv-heads says {kv_heads}, but the keys have {there}")
     if head is None or theirs is None or (theirs.name == "h" and theirs.size == head.size):
         return K, V
     if head.size % theirs.size:

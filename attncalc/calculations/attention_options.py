@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.common.system import NamedTuple
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, With
 from attncalc.language import ops  # a family of theirs is loaded when it is asked for
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, as_node, constant, constants, note, step
@@ -23,11 +23,14 @@ from attncalc.record.trace import Step, Trace
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]
 CausalAlign = Annotated[
-    Literal["start", "end"], "start: query i sees keys 0…i; end: the last query sees every key (with fewer queries)"
+    Literal["start", "end"],
+    "start: query i sees keys 0…i; end: the last query sees every key (with fewer queries)",
+    With(("causal", "window", "bias", "rope")),
 ]
 MaskKind = Annotated[
     Literal["keep", "drop", "additive"] | None,
     "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
+    With(("mask",)),
 ]
 """No function reads it but binding: a mask arrives as true and false, or as numbers."""
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
@@ -40,9 +43,13 @@ Scale = Annotated[
     float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
 ]
 Softcap = Annotated[float | None, "scores are squeezed into −C … C: C·tanh(score/C)", ABOVE_0]
-MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
+MaskFirst = Annotated[
+    bool,
+    "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it",
+    With(("causal", "mask", "padding", "window")),
+]
 
-MaxDistance = Annotated[int, "t5: from this distance on, all share one bucket"]
+MaxDistance = Annotated[int, "t5: from this distance on, all share one bucket", With(("bias=t5",))]
 KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
 RopeOn = Annotated[bool, "rotate queries and keys by their positions"]
 
@@ -389,9 +396,12 @@ class Rotation(NamedTuple):
         "how the frequencies change for texts longer than the trained length",
     ] = "none"
     factor: Annotated[Optional, "how many times longer than the trained length the text may be", ABOVE_0] = None
-    original_length: Annotated[int | None, "the trained length", ABOVE_0] = None
+    original_length: Annotated[int | None, "the trained length", ABOVE_0, With(("scaling",))] = None
     length: Annotated[
-        int | None, "the length of this text (dynamic, longrope); the number of positions if not given", ABOVE_0
+        int | None,
+        "the length of this text (dynamic, longrope); the number of positions if not given",
+        ABOVE_0,
+        With(("scaling",)),
     ] = None
     low_freq_factor: Annotated[Optional, "llama3: pairs with fewer turns than this are slowed down (1)"] = None
     high_freq_factor: Annotated[Optional, "llama3: pairs with more turns than this stay as they are (4)"] = None

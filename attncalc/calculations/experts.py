@@ -11,7 +11,7 @@ from attncalc.calculations.layers import GATED, FfnActivation, bent, ffn
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, With
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, constant, constants, group, output, step
 from attncalc.language.ops import (
@@ -52,6 +52,9 @@ ABOUT = {
 """What a teacher would add to the reason of a step."""
 
 
+GROUPED = With(("groups",))
+
+
 class Routing(NamedTuple):
     """How tokens are sent to experts: options that a whole model has under --experts-…."""
 
@@ -60,8 +63,10 @@ class Routing(NamedTuple):
     no_renormalise: Annotated[bool, "the gates are the probabilities of those chosen, as they are"] = False
     routed_scale: Annotated[float, "what the gates are multiplied by in the end", ABOVE_0] = 1
     groups: Annotated[int | None, "the experts stand in so many groups, of which a token meets few", AT_LEAST_1] = None
-    top_groups: Annotated[int, "of how many groups a token meets experts, with --groups", AT_LEAST_1] = 1
-    group_by: Annotated[Literal["best", "best-two"], "what ranks a group: its best expert, or its best two"] = "best"
+    top_groups: Annotated[int, "of how many groups a token meets experts, with --groups", AT_LEAST_1, GROUPED] = 1
+    group_by: Annotated[
+        Literal["best", "best-two"], "what ranks a group: its best expert, or its best two", GROUPED
+    ] = "best"
 
 
 AS_MIXTRAL = Routing()

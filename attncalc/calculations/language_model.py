@@ -40,7 +40,7 @@ from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
-from attncalc.language.axes import Axis
+from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, aside, constant, constants, group, output, step
 from attncalc.language.ops import affine, concat, rename, softmax, spread, sqrt, take, tanh
 from attncalc.language.ops import ranking as best
@@ -165,19 +165,26 @@ def _with_the_next(trace: Trace) -> Trace:
     if not (options["no_causal"] or options["no_head"] or options["kind"] == "vision"):
         words = trace.inputs["embedding/table"].labels.get(0, ())
         shares, why = trace["next_probabilities"], "the tokens that fit best behind the last one"
-        told.append(_likeliest("next", "token", trace["logits"][-1], shares, words, options["top"], why))
+        last = trace["logits"][..., -1, :]
+        told += _likeliest("next", ("text", "token"), last, shares, words, options["top"], why)
     if options["kind"] == "vision" and not options["no_head"]:
         words = trace.inputs["logits/weights"].labels.get(1, ())
         shares, why = trace["class_probabilities"], "what the image most likely shows"
-        told.append(_likeliest("classes", "class", trace["logits"], shares, words, options["top"], why))
+        told += _likeliest("classes", ("image", "class"), trace["logits"], shares, words, options["top"], why)
     return trace._replace(outputs=(*trace.outputs, *told))
 
 
-def _likeliest(name: str, of: str, logits: Array, shares: Array, words: tuple[str, ...], count: int, why: str) -> Step:
-    """A table of those with the largest logits."""
-    top = np.argsort(-logits, kind="stable")[:count]
-    ids = tuple(f"{i} {words[int(i)]}" if words else str(i) for i in top)
-    return _facts(name, of, ids, {"logit": logits[top], "probability": shares[top]}, why)
+def _likeliest(
+    name: str, of: tuple[str, str], logits: Array, shares: Array, words: tuple[str, ...], count: int, why: str
+) -> Iterator[Step]:
+    """A table of those with the largest logits; of several texts (or images) one for each."""
+    each, one = of
+    for at in np.ndindex(logits.shape[:-1]):
+        top = np.argsort(-logits[at], kind="stable")[:count]
+        ids = tuple(f"{i} {words[int(i)]}" if words else str(i) for i in top)
+        told = _facts(name, one, ids, {"logit": logits[at][top], "probability": shares[at][top]}, why)
+        place = f"{each} {','.join(map(str, at))}"
+        yield told._replace(group=place, symbol=f"{name}[{place}]") if logits.size > logits.shape[-1] else told
 
 
 def _layers_told(trace: Trace) -> Iterator[Step]:
@@ -330,7 +337,7 @@ def model(
         with group("encoder"):
             read = passed(given, encoder_embedding, encoder_layer, encoder_final_norm, causal=False)[-1]
         memory = step("memory", read, "what every layer of the decoder attends to; computed only once")
-        given = decoder_tokens if decoder_tokens is not None else _first(start, E)
+        given = _so_far(decoder_tokens, start, E, memory.axes[:-2])
     elif decoder_tokens is not None:
         raise OptionError("--decoder-tokens are for a model with an encoder and a decoder, and this one has no encoder")
 
@@ -435,6 +442,12 @@ def _through(x: Node, memory: Node | None, held: Weights, design: Design, sight:
         return joined(x, [_remembering(held)], weights, design)
     processed, attended = _routed(held, design.activation, routing), _through_latents(held, sight)
     return encoder_layer(x, weights, design, sight, "attention", processed, attended)
+
+
+def _so_far(tokens: Node | None, start: int | None, E: Node | None, texts: Axes) -> Node:
+    """What a decoder has written of every text: the tokens that are given, or the one that it begins with."""
+    found = _first(start, E) if tokens is None else tokens
+    return spread(found, (*(axis for axis in texts if axis not in found.axes), *found.axes))
 
 
 def _first(start: int | None, E: Node | None) -> Node:

@@ -23,7 +23,7 @@ from attncalc.calculations.positions import score_factor
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import ABOVE_0, Exercise, Weights, operand
+from attncalc.declare.operands import ABOVE_0, Exercise, Weights, With, operand
 from attncalc.language.graph import Node, aside, constant, group, note, output, step
 from attncalc.language.ops import absolute, affine, merge, over_all, peak, rename, split
 
@@ -97,7 +97,7 @@ def latent_attention(
     mask_kind: MaskKind = None,
     padding: Padding = None,
     scale: Scale = "default",
-    eps: Epsilon = EPS,
+    eps: Annotated[Epsilon, With(("q_gamma", "kv_gamma"))] = EPS,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
     bytes: Annotated[
         float, "how many bytes a cached number takes: 2 in float16, 4 in float32, 0.5 in int4", ABOVE_0

@@ -44,7 +44,7 @@ from attncalc.calculations.normalisation import Epsilon, Style, normed
 from attncalc.common.errors import OptionError, both
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same, shuffled
-from attncalc.declare.operands import Exercise, operand
+from attncalc.declare.operands import Exercise, With, operand
 from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import merge, split
 
@@ -64,7 +64,11 @@ BiasTable = Annotated[
     Node | None, "t5: the learned biases, a row for each bucket of distances and a column for each head"
 ]
 QkNorm = Annotated[bool, "normalise queries and keys before they are turned and compared"]
-QkNormOver = Annotated[Literal["head", "all"], "what --qk-norm is taken over: each head by itself, or all side by side"]
+QkNormOver = Annotated[
+    Literal["head", "all"],
+    "what --qk-norm is taken over: each head by itself, or all side by side",
+    With(("qk_norm",)),
+]
 
 
 NORMED_Q, NORMED_K = (f"d_k | qk_norm_over=all: ({heads} d_k)" for heads in "hg")
@@ -161,7 +165,7 @@ def multihead(
     mask_kind: MaskKind = None,
     padding: Padding = None,
     attending: Annotated[Attending, ""] = AS_IN_2017,
-    eps: Epsilon = 1e-5,
+    eps: Annotated[Epsilon, With(("qk_norm",))] = 1e-5,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
     """Several attention heads side by side, each on its own block of columns.

@@ -12,7 +12,7 @@ import numpy as np
 from attncalc.calculations.attention_options import Rotation, Turning
 from attncalc.common.errors import OptionError, ShapeError, amount, are, either, flag
 from attncalc.declare.calculation import alike_along_diagonals, calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, options_of
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, With, options_of
 from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axes, Axis, describe, find
 from attncalc.language.graph import (
@@ -402,7 +402,7 @@ def sinusoidal(
     properties: Annotated[
         bool, "show that PE_i·PE_j depends only on i − j, and that a shift is a matrix product"
     ] = False,
-    offset: Annotated[int, "the shift that --properties shows"] = 1,
+    offset: Annotated[int, "the shift that --properties shows", With(("properties",))] = 1,
 ) -> Node:
     """Encode each position by sines and cosines of many wavelengths.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from attncalc.calculations.similarity import unit_rows
 from attncalc.common.errors import OptionError, ShapeError, both
 from attncalc.declare.calculation import at_most, calculation, same
-from attncalc.declare.operands import ABOVE_0, FROM_0_ON, Exercise
+from attncalc.declare.operands import ABOVE_0, FROM_0_ON, Exercise, With
 from attncalc.language.axes import describe, find
 from attncalc.language.graph import Node, constant, step
 from attncalc.language.ops import exp, index, log_softmax, maximum, mean, minimum, select, softplus, sqrt, total
@@ -102,8 +102,10 @@ def preference_loss(
     *,
     kind: Annotated[Literal["dpo", "ppo", "grpo"], "the loss"] = "dpo",
     beta: Annotated[float | None, "how strongly the reference holds: dpo 0.1, grpo 0.04"] = None,
-    clip: Annotated[float, "ppo, grpo: ratios count between 1 − ε and 1 + ε", ABOVE_0] = 0.2,
-    eps: Annotated[float, "grpo: added to the group's deviation", FROM_0_ON] = 1e-4,
+    clip: Annotated[
+        float, "ppo, grpo: ratios count between 1 − ε and 1 + ε", ABOVE_0, With(("kind=ppo", "kind=grpo"))
+    ] = 0.2,
+    eps: Annotated[float, "grpo: added to the group's deviation", FROM_0_ON, With(("kind=grpo",))] = 1e-4,
 ) -> Node:
     """What a language model learns from being preferred, or from being rewarded.
 

@@ -10,7 +10,7 @@ from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import at_most, calculation, same, value
-from attncalc.declare.operands import AT_LEAST_1, Exercise
+from attncalc.declare.operands import AT_LEAST_1, Exercise, With
 from attncalc.language.graph import Node, as_node, group, output, step
 from attncalc.language.ops import (
     absolute,
@@ -105,7 +105,7 @@ def quantize(
     per: Annotated[
         Literal["tensor", "row", "block"] | None, "what has a scale of its own; of W a column or a block of it"
     ] = None,
-    block: Annotated[int, "so many entries of a row are a block", AT_LEAST_1] = 32,
+    block: Annotated[int, "so many entries of a row are a block", AT_LEAST_1, With(("per=block", "kind=mxfp4"))] = 32,
     zero_point: Annotated[
         bool, "the code of 0 is moved, so that the codes span from the least entry to the largest"
     ] = False,

@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import at_most, calculation, same
-from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise, options_of
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise, With, options_of
 from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, constants, label, named_size, step
@@ -76,12 +76,14 @@ def schedule(
     kind: Annotated[
         Literal["noam", "cosine", "linear", "constant", "wsd"], "the shape of the schedule after the warm-up"
     ] = "noam",
-    d_model: Annotated[int, "the width of the model (noam)", AT_LEAST_1] = 512,
+    d_model: Annotated[int, "the width of the model (noam)", AT_LEAST_1, With(("kind=noam",))] = 512,
     warmup: Annotated[int | None, "the number of steps of the warm-up (noam 4000, else 0)", FROM_0_ON] = None,
     lr: Annotated[float, "the highest learning rate; for noam a factor in front"] = 1,
     steps: Annotated[int | None, "how many steps there are; cosine and linear reach 0 at the last", AT_LEAST_1] = None,
     decay: Annotated[int | None, "wsd: over so many of the last steps lr comes down (a tenth)", AT_LEAST_1] = None,
-    decay_kind: Annotated[Literal["cosine", "linear", "1-sqrt"], "wsd: the shape of the way down"] = "cosine",
+    decay_kind: Annotated[
+        Literal["cosine", "linear", "1-sqrt"], "wsd: the shape of the way down", With(("kind=wsd",))
+    ] = "cosine",
     at: Annotated[tuple[int, ...] | None, "only these steps, counted from 1"] = None,
 ) -> Node:
     """The learning rate at every step: first a warm-up, then a decay.

@@ -11,7 +11,7 @@ from attncalc.calculations.conditions import meet
 from attncalc.calculations.vectors import length, not_zero
 from attncalc.common.errors import DomainError
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, operand
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, With, operand
 from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
 from attncalc.language.ops import ranking as best
@@ -45,7 +45,7 @@ def pairwise(
     y: Annotated[Node | None, "vectors, one a row; x itself if not given"] = None,
     *,
     metric: Annotated[Metric, "cosine is 1 − similarity, as in SciPy"] = "cosine-similarity",
-    p: Annotated[float, "the power of the minkowski metric", ABOVE_0] = 3,
+    p: Annotated[float, "the power of the minkowski metric", ABOVE_0, With(("metric=minkowski",))] = 3,
 ) -> Node:
     """The similarity or distance between every row of x and every row of y, or of x itself."""
     other = rename(x, "n", "m") if y is None else y

@@ -13,7 +13,7 @@ from attncalc.calculations.normalisation import Epsilon, NormOffset, Style, norm
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same, shuffled
-from attncalc.declare.operands import Declared, Exercise, Weights, operand, weight
+from attncalc.declare.operands import Declared, Exercise, Weights, With, operand, weight
 from attncalc.language.graph import Node, group, step
 
 Norm = Annotated[
@@ -321,7 +321,7 @@ def decoder_block(
     no_causal: Annotated[bool, "let tokens see the ones after them, too"] = False,
     mask_kind: MaskKind = None,
     padding: Padding = None,
-    memory_mask_kind: MaskKind = None,
+    memory_mask_kind: Annotated[MaskKind, With(("memory_mask",))] = None,
     memory_padding: MemoryPadding = None,
     attending: Annotated[Attending, ""] = AS_IN_2017,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,

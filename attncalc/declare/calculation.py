@@ -14,7 +14,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from numbers import Rational
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from attncalc.common.errors import OF_LABELS_IN_PYTHON, InputError, OptionError, either, near, quoted, visible
+from attncalc.common.errors import OF_LABELS_IN_PYTHON, InputError, OptionError, either, flag, near, quoted, visible
 from attncalc.common.numerals import Array, written_number
 from attncalc.common.system import docstring
 from attncalc.declare.operands import (
@@ -36,6 +36,7 @@ from attncalc.declare.operands import (
     Range,
     Shapes,
     Weights,
+    With,
     layer_of,
 )
 from attncalc.language.graph import Expression, Node
@@ -248,6 +249,16 @@ class Calculation:
         """Every option with its default."""
         return {o.name: o.default for o in self.options}
 
+    def idle(self, options: Mapping[str, Any], operands: Iterable[str]) -> Iterator[str]:
+        """What is to be told of options that say nothing, since nothing that they go with is there."""
+        there = {name for name, value in options.items() if value not in (None, False, "none")} | {*operands}
+        there |= {f"{name}={value}" for name, value in options.items()}
+        for option in self.options:
+            few = [name for name in option.beside if self.option(key := name.partition("=")[0]) or self.operand(key)]
+            said = options[option.name] != option.default
+            if said and few and few[0] == option.beside[0] and there.isdisjoint(few):
+                yield f"{option.flag} has no effect without {either(flag(name).replace('=', ' ') for name in few)}"
+
 
 def calculation(
     *,
@@ -371,7 +382,8 @@ def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
     if not _is_bundle(kind):
         return [_option(parameter.name, annotated, parameter.default)]
     hints = _field_hints(kind)
-    return [_option(prefix + name, hints[name], kind._field_defaults[name]) for name in kind._fields]
+    found = [_option(prefix + name, hints[name], kind._field_defaults[name]) for name in kind._fields]
+    return [o._replace(beside=tuple(prefix * (n in kind._fields) + n for n in o.beside)) for o in found]
 
 
 @cache
@@ -400,6 +412,7 @@ def _option(name: str, annotated: Any, default: Any) -> Option:
         default=default,
         help=text,
         range=next((each for each in told if isinstance(each, Range)), Range()),
+        beside=next((each.names for each in reversed(told) if isinstance(each, With)), ()),
     )
 
 

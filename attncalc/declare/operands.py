@@ -92,6 +92,15 @@ class Range(NamedTuple):
 AT_LEAST_1, ABOVE_0, FROM_0_ON = Range(at_least=1), Range(above=0), Range(at_least=0)
 
 
+class With(NamedTuple):
+    """What an option says nothing without, one of these: `Annotated[bool, "…", With(("causal", "bias=t5"))]`.
+
+    They are other options, words of theirs, or operands; where there is nothing called as the first, nothing is told.
+    """
+
+    names: tuple[str, ...]
+
+
 class Option(NamedTuple):
     """A scalar or a switch."""
 
@@ -102,6 +111,7 @@ class Option(NamedTuple):
     default: Any
     help: str
     range: Range = Range()
+    beside: tuple[str, ...] = ()  # without all of these it says nothing
 
     @property
     def flag(self) -> str:

@@ -192,6 +192,12 @@ def _with_a_window(key: _Key, option: str) -> dict[str, Any]:
     return {option: tuple(i for i in range(layers) if i % every != other)}
 
 
+def _from_one_on(key: _Key, option: str) -> dict[str, Any]:
+    """All layers from one on, counted from 0."""
+    layers = count(key.config, key.meaning["of"], key.source)
+    return {option: tuple(range(whole(key.config, key.name, key.source, 0), layers))}
+
+
 def _of_words(key: _Key, option: str) -> dict[str, Any]:
     """What a word means; of true and false one may say nothing."""
     words, is_switch = key.meaning["words"], isinstance(key.value, bool)
@@ -210,6 +216,7 @@ def _of_a_root(key: _Key, option: str) -> dict[str, Any]:
 READERS: dict[str, Callable[[_Key, str], dict[str, Any]]] = {
     "places_of": _of_places,
     "global": _with_a_window,
+    "from_one_on": _from_one_on,
     "both_sides": lambda key, option: {option: whole(key.config, key.name, key.source) // 2 + 1},
     "words": _of_words,
     "inverse_root": _of_a_root,
@@ -262,7 +269,8 @@ def _rope(
     if not options.get("rope"):
         return {}
     held, found = _of_kinds(config, source)
-    asked = {"rope_theta": config.get("rope_theta")} | _together(config, held, source)
+    said = _together(config, held, source) or table.get("rope_parameters", {})
+    asked = {"rope_theta": config.get("rope_theta")} | said
     kind = asked.pop("rope_type", None) or "default"
     names, kinds = of_every()["rope"], of_every()["rope_type"]
     if not isinstance(kind, str) or kind not in kinds:
@@ -277,15 +285,26 @@ def _rope(
     asked.pop(SHARE, None)
     if shares and shares[0][1] != 1:
         found["rope_dims"] = _turned(*shares[0], head, source)
-    trained = "original_max_position_embeddings"
-    if kind in ("dynamic", "yarn", "longrope", "su") and trained not in asked:
-        asked[trained] = config.get(trained) or config.get("max_position_embeddings")
+    asked |= _lengths(kind, asked, config, source)
     for key, value in asked.items():
         if value is not None and key not in names:
             raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
         if value is not None:
             found |= _allowed(key, {names[key]: tuple(value) if isinstance(value, list) else value}, source)
     return _complete(kind, found, source)
+
+
+def _lengths(kind: str, asked: Mapping[str, Any], config: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """The length that a model was trained for, and how many times that it reaches, by the rules of `transformers`."""
+    trained, longest = "original_max_position_embeddings", "max_position_embeddings"
+    if kind == "dynamic":
+        return {trained: config.get(longest)}
+    if kind not in ("yarn", "longrope", "su"):
+        return {}
+    found = {trained: config.get(trained) or asked.get(trained) or config.get(longest)}
+    if kind != "yarn" and asked.get("factor") is None and asked.get("attention_factor") is None:
+        found["factor"] = whole(config, longest, source) / whole(found, trained, source)
+    return found
 
 
 def _turned(key: str, share: Any, head: int | None, source: str) -> int:

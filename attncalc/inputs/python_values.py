@@ -110,17 +110,21 @@ def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
 def stored_numbers(value: Any, name: str) -> tuple[Array, str]:
     """The numbers of an array from Python, and the type in which it holds them."""
     refuse_held_tensor(value, name)
-    own = str(getattr(value, "dtype", "")).removeprefix("torch.")
     array = _as_array(value, name)
     if array.dtype.kind not in "fiub":
         raise InputError(f"{quoted(name)} holds {array.dtype.name} entries, not real numbers")
-    return array, own if own in NARROW else array.dtype.name
+    return array, narrow(value) or array.dtype.name
+
+
+def narrow(value: Any) -> str:
+    """The type of 16 bits or 8 in which an array from Python holds its numbers; "" for any other."""
+    own = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    return own if own in NARROW else ""
 
 
 def widened(value: Any) -> Any:
     """A tensor of torch's in a type that NumPy does not have, in one that it has; anything else is left as it is."""
-    narrow = str(getattr(value, "dtype", "")).removeprefix("torch.") in NARROW and hasattr(value, "float")
-    return value.float() if narrow else value
+    return value.float() if hasattr(value, "float") and narrow(value) not in ("", "float16") else value
 
 
 def _as_array(value: Any, name: str) -> Array:

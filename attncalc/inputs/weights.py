@@ -32,13 +32,13 @@ NAMES = {
     "qkv": "c_attn qkv qkv_proj Wqkv in_proj",
     "grouped qkv": "query_key_value",
     "1": "fc1 c_fc lin1 linear1 wi wi_0 w1 gate_proj intermediate.dense dense_h_to_4h",
-    "2": "fc2 mlp.c_proj lin2 linear2 DenseReluDense.wo w2 down_proj output.dense dense_4h_to_h",
+    "2": "fc2 mlp.c_proj lin2 linear2 DenseReluDense.wo w2 mlp.Wo down_proj output.dense dense_4h_to_h",
     "3": "wi_1 w3 up_proj",
-    "13": "gate_up_proj",
+    "13": "gate_up_proj mlp.Wi",
     "norm1": "input_layernorm ln_1 norm1 ln1 layernorm_before layer_norm1 self_attn_layer_norm sa_layer_norm "
-    "attention.output.LayerNorm attention_norm",
+    "attention.output.LayerNorm attention_norm attn_norm ln_attn norm_1",
     "norm2": "post_attention_layernorm ln_2 norm2 ln2 layernorm_after layer_norm2 output_layer_norm output.LayerNorm "
-    "ffn_norm pre_feedforward_layernorm encoder_attn_layer_norm crossattention.output.LayerNorm",
+    "ffn_norm mlp_norm ln_mlp norm_2 pre_feedforward_layernorm encoder_attn_layer_norm crossattention.output.LayerNorm",
     "norm3": "norm3",
     "post norm2": "post_feedforward_layernorm",
     "last norm": "final_layer_norm",

@@ -70,7 +70,7 @@ def alike(left: Any, right: Any) -> bool:
         return True
     if hasattr(left, "flat") or hasattr(right, "flat"):
         return hasattr(left, "flat") and hasattr(right, "flat") and _arrays_alike(left, right)
-    if isinstance(left, tuple) and isinstance(right, tuple):
+    if isinstance(left, tuple) or isinstance(right, tuple):
         return type(left) is type(right) and len(left) == len(right) and all(map(alike, left, right))
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(alike(value, right[key]) for key, value in left.items())
@@ -477,8 +477,9 @@ class Trace:
             raise AttncalcError(f"{name} occurs in several groups: {few}", hint=mend)
         keys = [s.key for s in known]
         if str(name).endswith("]") and (base := name.partition("[")[0]) in self:
-            value = f'its arithmetic is t.cell("{name}"), its value t["{base}"][…]'
-            raise AttncalcError(f"{self.calculation} has no step called {name!r}, which is an entry", hint=value)
+            mend = f"--cell '{name}' is its arithmetic, --get {base} the whole"
+            mend += f' (in Python t.cell("{name}") and t["{base}"])'
+            raise AttncalcError(f"{self.calculation} has no step called {name!r}, which is an entry", hint=mend)
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",
             hint=self.left_out(name) or near(name, keys) or f"it has {listed(keys, 12)}",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.calculations import WHOLE
 from attncalc.common.errors import AttncalcError, OptionError, ShapeError, are, both, example_of, near
 from attncalc.declare.operands import UPSTREAM
 from attncalc.language.kernels import has_letters
@@ -24,7 +25,9 @@ def unlike_declared(problem: Problem) -> OptionError:
             return OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
     needed = [o.name for o in calculation.operands if o.required]
     missing = [name for name in needed if name not in problem.inputs]
-    hint = "" if problem.inputs else example_of(problem.name)
+    whole = calculation.name in WHOLE
+    mend = f"attncalc {problem.name} --help says what it takes" if whole else example_of(problem.name)
+    hint = "" if problem.inputs else mend
     if calculation.declaration.families:
         hint = "--weights FILE may hold them by their names"
     tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}

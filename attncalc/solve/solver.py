@@ -69,6 +69,8 @@ def _write(
             few = {name: _wide(g.value) for name, g in bound.inputs.items() if not g.is_stored}
             settled = calculation.check(options | few)
             options = options | dict(settled or {})
+        for text in calculation.idle(options, inputs):
+            note(text)
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         _, machine = told_apart(rounding)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}

@@ -224,6 +224,7 @@ def test_an_entry_has_its_arithmetic() -> None:
     with pytest.raises(ac.AttncalcError) as error:
         t.find("weights[1,0]")
     assert 't.cell("weights[1,0]")' in error.value.hint
+    assert error.value.hint.startswith("--cell 'weights[1,0]' is its arithmetic")  # --get says so, too
     with pytest.raises(ac.OptionError):
         t.cell()
 

@@ -236,6 +236,12 @@ class TestMaskedThroughout:
             "",
             id="kv heads",
         ),
+        pytest.param(
+            {**dict.fromkeys("qkv", (2, 3)), "kv_heads": 2},
+            "--kv-heads says 2, but the keys have no axis of heads",
+            "",
+            id="kv heads without heads",
+        ),
     ],
 )
 def test_what_cannot_be_attended_is_refused_in_one_line(given_: dict[str, Any], said: str, hint: str) -> None:

@@ -104,6 +104,34 @@ def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(4)
+@rows("name", [name for name in NAMES if "vit" not in name])
+def test_of_several_texts_each_is_as_if_it_were_alone(name: str) -> None:
+    """Their likeliest next tokens ended as a bug, and so did a decoder that had written nothing of them."""
+    ids = [[3, 5, 4], [6, 3, 5]]
+    together, alone = ac.model(MODELS / name, ids), [ac.load(MODELS / name)(text) for text in ids]
+    for i, one in enumerate(alone):
+        for key in (step.key for step in one.outputs if not step.key.endswith("layers")):
+            found = together[f"text {i}/next"] if key == "next" else together[key]
+            found = found[:, i] if key == "hidden" else found if key == "next" else found[i]
+            np.testing.assert_allclose(found, one[key], rtol=0, atol=1e-9, err_msg=key)
+    if any(step.key == "next" for step in alone[0].outputs):
+        grown = [ac.load(MODELS / name)(text, generate=2)["tokens"] for text in ids]
+        np.testing.assert_array_equal(ac.load(MODELS / name)(ids, generate=2)["tokens"], grown)
+
+
+def test_of_several_texts_the_page_tells_the_next_tokens_of_each(run: Run) -> None:
+    done = run("model", MODELS / "llama", "3,1;4,2")
+    assert done.returncode == 0
+    assert ["next[text 0]" in done.stdout, "next[text 1]" in done.stdout] == [True, True]
+    told = json.loads(run("model", MODELS / "llama", "3,1;4,2", "--get", "text 1/next", "-f", "json").stdout)
+    alone = json.loads(run("model", MODELS / "llama", "4,2", "--get", "next", "-f", "json").stdout)
+    assert [one["token"] for one in told] == [one["token"] for one in alone]
+    images = np.stack([reference("vit")["given image"]] * 2)
+    assert [step.key for step in ac.model(MODELS / "vit", images).outputs][-1] == "image 1/classes"
+
+
+@pytest.mark.thorough
 def test_a_text_wants_the_package_of_tokenizers(tmp_path: Path, run: Run) -> None:
     path = with_words(tmp_path, WORDS)
     done = run("model", path, "--text", "the cat", "--get", "next", "-f", "json")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rows import rows
 
+import attncalc as ac
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import OptionError, with_facts
 from attncalc.declare.calculation import assignments, checked
@@ -197,3 +198,31 @@ class TestRanges:
     def test_a_prefix_stays_in_the_flag(self) -> None:
         with pytest.raises(OptionError, match="--rope-base must be greater than 0, not -2"):
             checked(ATTENTION, {"rope_base": -2})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        (
+            "attention",
+            {"causal_align": "end"},
+            "--causal-align has no effect without --causal, --window, --bias or --rope",
+        ),
+        ("attention", {"causal_align": "end", "causal": True}, None),
+        ("attention", {"causal_align": "end", "bias": "alibi"}, None),
+        ("attention", {"causal_align": "start"}, None),
+        ("attention", {"mask_kind": "drop"}, "--mask-kind has no effect without --mask"),
+        ("attention", {"mask_kind": "drop", "mask": [[0, 0], [1, 0]]}, None),
+        ("attention", {"rope": True, "rope_length": 9}, "--rope-length has no effect without --rope-scaling"),
+    ],
+)
+def test_an_option_that_says_nothing_is_told(name: str, options: dict[str, Any], told: str | None) -> None:
+    trace = getattr(ac, name)([[1.0, 0.0], [0.0, 1.0]], **options)
+    assert [note for note in trace.notes if "has no effect" in note] == ([told] if told else [])
+
+
+def test_a_mixture_of_other_names_goes_with_the_whole() -> None:
+    """Options in a bundle have its prefix, and what they go with has it only where that is one of them."""
+    notes = ac.complexity(experts_top=4, latent_queries=8).notes
+    assert "--experts-top has no effect without --experts" in notes
+    assert "--latent-queries has no effect without --latent-width" in notes

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from checkpoints import IDS, MODELS, NAMES, computed, reference, rewritten, tensors_of
+from conftest import Run
 from numpy.testing import assert_allclose
 
 import attncalc as ac
@@ -793,8 +794,24 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
     unscaled = computed("llama", scale="none")
     given["attentions"] = tuple(unscaled[f"layer {i}/attention/weights"][None] for i in range(2))
     assert t.check(given).first_wrong == "layer 0/attention/weights"
-    with pytest.raises(InputError, match="one text is computed at a time"):
-        m([IDS, IDS])
+    assert m([IDS]).result.shape == t.result.shape
+    with pytest.raises(InputError, match=r"tokens\[1\] has 2 entries where the first has 3"):
+        m([[1, 2, 3], [4, 5]])
+
+
+def test_a_batch_is_checked_as_one_text_is() -> None:
+    m, ids = ac.load(MODELS / "llama"), np.array([IDS, IDS[::-1]])
+    assert m(ids).check({"logits": m(ids)["logits"], "hidden_states": tuple(m(ids)["hidden"])})
+    marked = m(ids).check({"attentions": (m(ids, rope=False)["layer 0/attention/weights"],)})
+    assert marked.steps[0].mistake == "rope-missing"
+
+
+@pytest.mark.parametrize("loss", [np.array([2.5]), np.array([[2.5]]), np.array(2.5)])
+def test_a_number_may_have_the_axes_of_a_batch(loss: Any, tmp_path: Path, run: Run) -> None:
+    """Of an array of one entry a text was taken for the array of its texts."""
+    dump, t = tmp_path / "dump.npz", computed("llama")
+    np.savez(dump, loss=loss * 0 + t["loss"], logits=t["logits"][None])
+    assert run("model", MODELS / "llama", ",".join(map(str, IDS)), "--check", dump).returncode == 0
 
 
 @pytest.mark.parametrize("model", NAMES)

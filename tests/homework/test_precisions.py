@@ -6,10 +6,13 @@ import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import bfloat16, safetensors
+from conftest import Run
 from homework.kernels import KERNELS, Kernel, drawn
 from homework.problems import problem
 from numpy.typing import NDArray
@@ -95,6 +98,40 @@ INFERRED: dict[str, tuple[Array, str]] = {
 @pytest.mark.parametrize(("value", "stored"), INFERRED.values(), ids=INFERRED)
 def test_from_which_numbers_a_type_is_inferred(value: Array, stored: str) -> None:
     assert from_array(value, brackets("", "x")).stored == stored
+
+
+class Tensor:
+    """As torch's, of a type that NumPy does not have."""
+
+    requires_grad = False
+
+    def __init__(self, value: Array, dtype: str) -> None:
+        self.value, self.dtype = held(value, dtype), f"torch.{dtype}"
+
+    def __array__(self, *_: object) -> None:
+        raise TypeError("Got unsupported ScalarType")
+
+    def float(self) -> NDArray[np.float32]:
+        return self.value.astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_few_numbers_of_a_tensor_are_judged_in_its_type(dtype: str) -> None:
+    t = ac.attention(*np.random.default_rng(1).normal(size=(3, 3, 4)))
+    given = held(t.result, dtype).astype(np.float16) if dtype == "float16" else Tensor(t.result, dtype)
+    found = t.check({"output": given, "weights": Tensor(t["weights"], "bfloat16")})  # NumPy reads torch's float16
+    assert [step.verdict for step in found.steps] == ["right", "right"]
+    assert not t.check(held(t.result, dtype).tolist())
+
+
+def test_few_numbers_of_a_safetensors_file_are_judged_in_its_type(tmp_path: Path, run: Run) -> None:
+    q = np.random.default_rng(1).normal(size=(3, 4)).round(2)
+    t, path = ac.attention(q, q, q), tmp_path / "dump.safetensors"
+    path.write_bytes(safetensors({name: bfloat16(t[name]) for name in ("weights", "output")}))
+    np.save(tmp_path / "q.npy", q)
+    for answer in (path, f"{path}#output"):
+        done = run("attention", *[tmp_path / "q.npy"] * 3, "--check", answer)
+        assert (done.returncode, "judged with bfloat16's noise" in done.stdout) == (0, True), answer
 
 
 # Right and wrong kernels

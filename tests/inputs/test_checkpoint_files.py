@@ -228,6 +228,92 @@ def test_a_key_that_is_left_out_means_what_it_does_to_its_library(tmp_path: Path
     assert {option: found.get(option) for option in UNTOLD[name]} == UNTOLD[name]
 
 
+LISTS = {"short_factor": [1.0, 1.1], "long_factor": [2.0, 3.0]}
+NO_TURNS = {"rope_parameters": LEFT_OUT}
+FROM_ONE_ON = {"layer_types": LEFT_OUT, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}
+INFERRED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "windows from a layer on": ("qwen2", FROM_ONE_ON, {"window": 3, "window_layers": [1]}),
+    "windows of Qwen 3": ("qwen3", FROM_ONE_ON, {"window": 3, "window_layers": [1]}),
+    "no layer that far": ("qwen2", FROM_ONE_ON | {"max_window_layers": LEFT_OUT}, {"window_layers": []}),
+    "windows in a list": (
+        "qwen2",
+        FROM_ONE_ON | {"layer_types": ["sliding_attention", "full_attention"]},
+        {"window": 3, "window_layers": [0]},
+    ),
+    "no window": ("qwen2", FROM_ONE_ON | {"use_sliding_window": False}, {"window": None, "window_layers": None}),
+    "a longer text": (
+        "phi3",
+        {"rope_parameters": LISTS | {"rope_type": "longrope"}, "original_max_position_embeddings": 8},
+        {"rope_scaling": "longrope", "rope_factor": 4, "rope_original_length": 8},
+    ),
+    "the first files of Phi-3": (
+        "phi3",
+        NO_TURNS | {"rope_scaling": LISTS | {"type": "su"}, "original_max_position_embeddings": 16},
+        {"rope_scaling": "longrope", "rope_factor": 2, "rope_original_length": 16},
+    ),
+    "two trained lengths": (
+        "phi3",
+        {
+            "rope_parameters": LISTS | {"rope_type": "longrope", "original_max_position_embeddings": 16},
+            "original_max_position_embeddings": 8,
+        },
+        {"rope_factor": 4, "rope_original_length": 8},
+    ),
+    "a dynamic length": (
+        "llama",
+        {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "original_max_position_embeddings": 8}},
+        {"rope_factor": 2, "rope_original_length": 32},
+    ),
+    "turns of windows": ("gemma3", NO_TURNS, {"local_rope_base": 10000, "rope_base": 1000000}),
+    "turns of gpt-oss": (
+        "gpt_oss",
+        NO_TURNS,
+        {"rope_scaling": "yarn", "rope_factor": 32, "rope_original_length": 4096, "rope_no_truncate": True},
+    ),
+    "other turns of gpt-oss": (
+        "gpt_oss",
+        {"rope_parameters": {"rope_type": "default"}},
+        {"rope_scaling": None, "rope_factor": None},
+    ),
+    "a quarter of a head": (
+        "gpt_neox",
+        {"rope_parameters": {"rope_type": "default"}, "hidden_size": 16},
+        {"rope_dims": 2},
+    ),
+}
+"""What follows from other keys in `transformers`: a checkpoint, its keys, and options of it."""
+
+
+@pytest.mark.parametrize("name", INFERRED)
+def test_what_is_not_said_follows_from_other_keys_as_in_its_library(tmp_path: Path, name: str) -> None:
+    model, keys, due = INFERRED[name]
+    config = json.loads((rewritten(tmp_path, model, config=keys) / "config.json").read_text(encoding="utf-8"))
+    table = tables()[model]
+    found = json.loads(json.dumps(options_of(table, table.get("defaults", {}) | config, "config.json")))
+    assert {option: found.get(option) for option in due} == due
+
+
+STORED_TWICE: dict[str, tuple[str, Change, dict[str, Any]]] = {
+    "a head of GPT-2's own": ("gpt2", lambda held: held | {HEAD: held["transformer.wte.weight"] * 2}, {TIED: False}),
+    "a tied head of GPT-2": ("gpt2", lambda held: held | {HEAD: held["transformer.wte.weight"] * 2}, {TIED: True}),
+}
+"""Heads that are stored beside the embeddings: a checkpoint, its tensors, and its keys."""
+
+
+@pytest.mark.parametrize("name", STORED_TWICE)
+def test_a_head_counts_that_is_not_tied(tmp_path: Path, name: str) -> None:
+    model, change, keys = STORED_TWICE[name]
+    found, plain = computed(model, rewritten(tmp_path, model, change, config=keys)), computed(model)
+    np.testing.assert_allclose(found["logits"], plain["logits"] * (1 if keys[TIED] else 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("model", "front"), [("bert", "cls.predictions"), ("roberta", "lm_head")])
+def test_of_two_biases_that_of_the_head_counts(tmp_path: Path, model: str, front: str) -> None:
+    both = lambda held: held | {f"{front}.decoder.bias": held[f"{front}.bias"] + 1}  # noqa: E731 - one line
+    found = computed(model, rewritten(tmp_path, model, both))["logits"]
+    np.testing.assert_allclose(found, computed(model)["logits"] + 1, rtol=0, atol=1e-6)
+
+
 def test_a_window_that_is_none_is_none(tmp_path: Path) -> None:
     assert "window" not in ac.load(rewritten(tmp_path, "mistral", config={"sliding_window": None})).info["options"]
 

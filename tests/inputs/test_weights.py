@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import MODELS, computed
+from checkpoints import MODELS, NAMES, computed
 from operands import stored
 
 import attncalc as ac
@@ -17,6 +17,8 @@ from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError
 from attncalc.common.numerals import Array
 from attncalc.inputs.calls import Gathered, from_frameworks, gather
+from attncalc.inputs.checkpoint_configs import tables
+from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
 
 D, FF, H, G = 8, 12, 4, 2
@@ -276,3 +278,28 @@ def test_weights_that_cannot_be_taken(folder: Path, case: str) -> None:
     assert caught.value.message.startswith(message)
     if case == "two layers":
         assert caught.value.hint == "name one layer: --weights m.safetensors#h.0"
+
+
+OTHERS = {"bart", "marian", "t5", "t5_gated", "mamba", "deepseek_v2", "deepseek_v3", "mixtral", "qwen3_moe", "gpt_oss"}
+"""Checkpoints whose layers have experts, a latent or a state, or stand in two stacks."""
+
+
+@pytest.mark.thorough
+@pytest.mark.spread(4)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS and "bare" not in name])
+def test_a_layer_of_every_architecture_is_taken_by_its_prefix(name: str) -> None:
+    """Norms of Falcon and MPT were passed over, and ModernBERT's network was not found."""
+    held, t = read_checkpoint(str(MODELS / name), Reading()), computed(name)
+    table, options = tables()[held.architecture], dict(held.options)
+    kind = "encoder_block" if options.get("no_causal") else "decoder_only"
+    known = {option.name for option in load(kind.replace("_", "-")).options} | {"bias"}
+    given = {"norm_at": "pre"} | {key: value for key, value in options.items() if key in known}
+    if 1 not in (options.get("window_layers") or (1,)):
+        given.pop("window")
+    elif "local_rope_base" in options:
+        given["rope_base"] = options["local_rope_base"]
+    prefix = (table["prefix"] + table["layer"]["prefix"]).replace("{i}", "1").rstrip(".")
+    found = getattr(ac, kind)(t["hidden"][1], weights=f"{MODELS / name / 'model.safetensors'}#{prefix}", **given)
+    out = "layer 1/norm2/output" if given["norm_at"] == "post" else "layer 1/residual2"
+    np.testing.assert_allclose(found.result, t[out], rtol=0, atol=1e-12)
+    assert not [note for note in found.notes if "not used" in note]

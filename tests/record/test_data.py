@@ -133,6 +133,8 @@ def test_traces_are_equal_by_their_values() -> None:
     first, second = trace.steps[:2]
     assert first == ac.softmax([1, 2, 3]).steps[0] != second
     assert first._replace(value=None) != first
+    assert first != first.name
+    assert first.name not in trace.steps
 
 
 @pytest.mark.parametrize(
@@ -149,6 +151,8 @@ def test_traces_are_equal_by_their_values() -> None:
         ({"a": np.ones(2)}, {"b": np.ones(2)}, False),
         ((1, (np.ones(2),)), (1, (np.ones(2),)), True),
         ((1, 2), (1, 2, 3), False),
+        (ac.softmax([1]).steps[0], "softmax", False),
+        (None, ac.softmax([1]).steps[0], False),
     ],
 )
 def test_alike(left: Any, right: Any, same: bool) -> None:

@@ -103,7 +103,7 @@ class Marker:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
             if (self.key.names.of_modules or answer.dumped) and batched:
-                answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
+                answer = answer.laid(lambda part: part[0, ...])  # noqa: PLW2901  (the axis of a batch of one text)
             try:
                 asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
             except InputError as fault:

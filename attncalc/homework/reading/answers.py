@@ -305,9 +305,9 @@ def from_lists(tree: Any, place: Place) -> Answer:
     return from_text(entries, shape, place)
 
 
-def from_array(value: Array, place: Place) -> Answer:
-    """An answer from stored numbers, each with the digits that bring it back."""
-    own = value.dtype.name
+def from_array(value: Array, place: Place, own: str = "") -> Answer:
+    """An answer from stored numbers, each with the digits that bring it back; `own` is the type that they had."""
+    own = own or value.dtype.name
     if own in NARROW and not np.issubdtype(value.dtype, np.floating):  # ml_dtypes' own
         value = value.astype(np.float32)
     if value.dtype.kind == "c" and not value.imag.any():  # as torch stores even real eigenvalues
@@ -374,6 +374,7 @@ def _decimals_of_all(value: Array) -> int:
 def from_python(value: Any, name: str) -> Answer:
     """An answer from Python: nested lists of numbers, text or None; whatever NumPy takes."""
     from attncalc.inputs.python_values import (  # a door: no sheet's file is of Python
+        narrow,
         opened_lists,
         refuse_held_tensor,
         widened,
@@ -385,7 +386,7 @@ def from_python(value: Any, name: str) -> Answer:
     array = np.asarray(widened(value))
     if array.dtype == object:
         return from_lists(array.tolist(), brackets("", name))
-    return from_array(array, brackets("", name))
+    return from_array(array, brackets("", name), narrow(value))
 
 
 def nothing(shape: tuple[int, ...]) -> Answer:

@@ -56,9 +56,9 @@ def from_contents(contents: Contents, reading: Reading) -> Sheet:
     loaders, source = contents.loaders, contents.source
     if [*loaders] == ["arr_0"]:  # as numpy.savez calls what it is given without a name
         loaders = {"": loaders["arr_0"]}
-    return Sheet(
-        {n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source, stored=True
-    )
+    types = contents.types
+    read = {n: answers.from_array(load(), brackets(source, n), types.get(n, "")) for n, load in loaders.items()}
+    return Sheet(read, source=source, stored=True)
 
 
 def stored(contents: Contents, found: Found) -> Sheet | None:
@@ -66,7 +66,8 @@ def stored(contents: Contents, found: Found) -> Sheet | None:
     if not isinstance(contents, ArrayFile):
         return None
     value, source = contents.stored(found.name, ANSWER, found.at)
-    return Sheet({"": answers.from_array(value, brackets("", source))}, source=source, stored=True)
+    own = contents.types.get(found.name or "", "")
+    return Sheet({"": answers.from_array(value, brackets("", source), own)}, source=source, stored=True)
 
 
 def _in_either_mark(text: str, source: str, reading: Reading) -> Sheet:
