@@ -17,7 +17,7 @@ from conftest import Run
 from attncalc.calculations import load
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.rosters import class_files, document, files_of, shared_out, with_another
-from attncalc.homework.quiz.search import LARGE, Quiz, quiz
+from attncalc.homework.quiz.search import LARGE, Quiz, quiz, weighed
 from attncalc.homework.quiz.templates import ANYTHING, Wanted
 from attncalc.homework.quiz.variants import AS_LARGE, IN_COMMON, STARTS, _different, for_class, variants
 from attncalc.homework.quiz.worksheets import Wording
@@ -96,6 +96,34 @@ class TestVariants:
         for one, other in zip(again, made(name), strict=True):
             mine, theirs = numbers(one.problem), numbers(other.problem)
             assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
+
+
+ENTRIES = {
+    "matmul": "product[0,1]", "project": "projection[0]", "softmax": "softmax[0]", "log-softmax": "log_softmax[1]",
+    "attention": "scores[0,1]", "multihead": "output[0,0]", "layernorm": "normalized[1,0]", "rmsnorm": "output[0,0]",
+    "ffn": "hidden[0,0]", "conv": "output[0,0]", "grad attention": "grad_v[0,0]",
+}  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.spread(6)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_no_two_have_one_answer_where_one_entry_is_asked_for(name: str) -> None:
+    """The other entries of its step, which nobody fills in, may be others."""
+    found = for_class(name, CLASS, seed=5, sizes={}, level="medium", asks=([ENTRIES[name]], ()))
+    step, _, place = ENTRIES[name].partition("[")
+    at = tuple(map(int, place[:-1].split(",")))
+    answers = sorted(float(solve(one.problem, keep_all=True)[step][at]) for one in found)
+    assert len(answers) == CLASS
+    assert min(np.diff(answers)) > 5e-3
+
+
+@pytest.mark.thorough
+def test_what_does_not_show_in_the_entry_that_is_asked_for_is_told() -> None:
+    """The last query sees all keys, so that its row shows no mask."""
+    one = quiz("attention", seed=5, sizes={"n": 3, "m": 3}, wanted=Wanted({"causal": True}))
+    whole, entry = (weighed(one.problem, ([ask], ())).hidden for ask in ("weights", "weights[2,0]"))
+    assert ("mask-missing" in whole, "mask-missing" in entry) == (False, True)
 
 
 @pytest.mark.release
