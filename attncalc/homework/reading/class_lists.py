@@ -55,6 +55,8 @@ MORE_ROWS = "--max-rows says how many it may have"
 REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error")
 """The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
+_COMMA = "\x1f"
+"""Stands for one within a place while the cells of a row are parted."""
 
 
 OF_ANOTHER = "·"
@@ -165,14 +167,16 @@ def _rows(text: str, delimiter: str) -> Iterator[csv_files.Row | Broken]:
         if record is None:
             yield Broken(line, "a quote is not closed, so that no row below it can be told")
             return
-        own = record if headed else _PLACES.sub(lambda found: found[0].replace(",", " "), record)  # these part no cells
-        headed = headed or bool(record.strip())
+        own = record if headed else _PLACES.sub(lambda found: found[0].replace(",", _COMMA), record)
         last = line + len(LINE_END.findall(record.rstrip("\r\n")))
         for row in rows_from(io.StringIO(own, newline=""), line, delimiter):
             if isinstance(row, Broken) and last > line:
                 yield Broken(line, f"{row.fault}: lines {line} to {last} are one row")
-            else:
+            elif headed:
                 yield row
+            else:
+                yield row._replace(cells=[cell.replace(_COMMA, ",") for cell in row.cells])
+                headed = True
 
 
 def _cells(row: csv_files.Row, columns: Sequence[int]) -> list[str]:

@@ -168,7 +168,7 @@ def _meant(word: str, passed: list[str]) -> list[Meant]:
 def _inside(folder: Path, passed: list[str]) -> list[Meant]:
     """The files of a folder and of those in it, in order, and which of these are empty or cannot be read.
 
-    What is no sheet, and no worksheet, is put to what is passed over; what programs put beside sheets is nothing at all.
+    What is no sheet, and no worksheet, is put to what is passed over, and what programs put beside sheets is not.
     """
     found: list[Meant] = []
     waiting = [folder]
