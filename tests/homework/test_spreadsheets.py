@@ -173,6 +173,25 @@ def test_what_is_left_blank_stays_so(text: str, hint: str) -> None:
     assert hint in step.finding.hint
 
 
+@pytest.mark.parametrize(
+    ("rows", "where"),
+    [
+        pytest.param("0.659 (ok),0.242,0.099", '5:1: "0.659 (ok)"', id="the first of a row"),
+        pytest.param("ca.0.659\n0.242\n0.099", '5:1: "ca.0.659"', id="the first of a column"),
+        pytest.param("the,0.659,0.242,0.099", "", id="a label"),
+        pytest.param("the,0.659,0.242", '5:1: "the"', id="a label in place of a number"),
+        pytest.param("the,cat,dog\n0.659,0.242,0.099", "", id="headings"),
+    ],
+)
+def test_a_word_in_place_of_a_number_is_told(rows: str, where: str) -> None:
+    """No other cell of its row or column says that it is no label, and the sizes do."""
+    text = f"@sum\n11.212\n\n@softmax\n{rows}\n"
+    sheet = from_contents(TextFile("s.csv", text), Reading())
+    found = Marker(Key(ac.softmax([2, 1, 0.1]).problem), lenient=True).mark(sheet)["softmax"]
+    said = f"it cannot be read: {where} is not a number"
+    assert (found.hint == said) if where else found.verdict == "right", found.hint
+
+
 def test_a_number_that_fills_up_is_one_entry() -> None:
     cosine = Marker(Key(ac.cosine([1, -2, 2], [3, 1, -1.5]).problem))
     sheet = from_contents(TextFile("s.csv", "@student;Ann\n@dot;\n-2;\n@norm_b;\n3,5;\n"), Reading())

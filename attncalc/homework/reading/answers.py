@@ -150,6 +150,7 @@ class Answer:
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
+    labels: tuple[int, InputError] | None = None  # how many cells there are if none is a label, and what is wrong then
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -177,13 +177,32 @@ def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
     if not rows:
         return answers.nothing((0, 0))
     left, above = _labelled(rows, reading)
+    told = next(filter(None, (_fault(cell, where) for cell, where in _labels(rows, left, above, source))), None)
+    labels = told and (sum(len(row.cells) for row in rows), told)
     rows = rows[above:]
 
     def place(at: tuple[int, ...]) -> str:
         return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
 
     cells = [cell for row in rows for cell in row.cells[left:]]
-    return answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+    found = answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+    return replace(found, labels=labels)
+
+
+def _labels(rows: Sequence[Row], left: bool, above: bool, source: str) -> Iterator[tuple[str, str]]:
+    """What is taken for labels, each with its place."""
+    for i, row in enumerate(rows if left else rows[:above]):
+        for j, cell in enumerate(row.cells if above and not i else row.cells[:1]):
+            yield cell, f"{source}:{row.line}:{j + 1}"
+
+
+def _fault(cell: str, where: str) -> InputError | None:
+    """Why a cell is no number, if something stands in it."""
+    try:
+        answers.read(cell)
+    except InputError as error:
+        return None if cell.casefold() in answers.BLANK else error.within(where)
+    return None
 
 
 def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
