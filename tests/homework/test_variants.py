@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -53,7 +54,7 @@ def numbers(problem: Problem) -> dict[str, Any]:
 
 def digits(value: Any) -> list[tuple[int, int]]:
     """How many digits stand before and behind the point of each entry, in any order."""
-    texts = [f"{abs(entry):g}".partition(".") for entry in np.ravel(value).tolist()]
+    texts = [repr(abs(entry)).removesuffix(".0").partition(".") for entry in np.ravel(value).tolist()]
     return sorted((len(whole), len(rest)) for whole, _, rest in texts)
 
 
@@ -159,6 +160,15 @@ def test_shares_are_spread_alike() -> None:
 
 # As hard as what they vary
 
+
+@pytest.mark.thorough
+def test_hundredths_are_hundredths() -> None:
+    """1.14, and not the 1.1400000000000001 that 1 + 0.14 is."""
+    inputs = {name: Given(np.array([[1.41, -2.27], [3.36, 1.14]])) for name in "ab"}
+    for one in variants(Problem(load("matmul"), inputs, {}), 12, seed=1, level="medium"):
+        assert {value for each in numbers(one.problem).values() for value in digits(each)} == {(1, 2)}
+
+
 OWN: dict[str, dict[str, list[list[float]]]] = {
     "whole numbers": {
         "x": [[2, 0, 1, 0], [0, 1, 0, 2], [1, 1, 1, 0]],
@@ -225,6 +235,16 @@ def test_those_of_a_document_are_as_hard_whatever_the_seed(what: str, seed: int)
     assert len(found) == 30
     assert [one_hot_rows(one) for one in (own, *found)] == [0] * 31
     assert max(map(largest, found)) <= max(LARGE["easy"], AS_LARGE * largest(own))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [1 / 3, -2 / 7, 100 / 3, math.sqrt(2), float(np.float32(0.1))])
+def test_numbers_that_nobody_has_typed_have_few_digits(number: float) -> None:
+    """A fraction, a root, or what a machine has stored ends nowhere."""
+    inputs = {name: Given(np.array([[number, 2], [0.5, number]])) for name in "ab"}
+    for one in variants(Problem(load("matmul"), inputs, {}), 4, seed=1, level="medium"):
+        for value in numbers(one.problem).values():
+            assert max(len(rest) for rest in (f"{entry!r}".partition(".")[2] for entry in value.ravel().tolist())) <= 2
 
 
 @pytest.mark.thorough
