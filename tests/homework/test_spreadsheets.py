@@ -236,3 +236,10 @@ def test_no_name_acts_in_a_spreadsheet_and_each_is_read_back(
 
 def quoted(cell: str) -> str:
     return '"{}"'.format(cell.replace('"', '""'))
+
+
+def test_what_canvas_says_can_be_reached_is_no_student(tmp_path: Path) -> None:
+    """The gradebook that Canvas exports has a row of that between its headings and its students."""
+    path = tmp_path / "canvas.csv"
+    path.write_text('Student,ID,HW1 (12)\n    Points Possible,,10\n"Lovelace, Ada",1,\nBob,2,\n')
+    assert roster(str(path), print) == ["Lovelace, Ada", "Bob"]
