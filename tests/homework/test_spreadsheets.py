@@ -243,3 +243,48 @@ def test_what_canvas_says_can_be_reached_is_no_student(tmp_path: Path) -> None:
     path = tmp_path / "canvas.csv"
     path.write_text('Student,ID,HW1 (12)\n    Points Possible,,10\n"Lovelace, Ada",1,\nBob,2,\n')
     assert roster(str(path), print) == ["Lovelace, Ada", "Bob"]
+
+
+COMMAS = (
+    "-0,417",
+    "−0,417",
+    "≈-0,417",
+    "~ −0,417",
+    "-4,17·10^-1",
+    "-4,17×10⁻¹",
+    "-4,17E-01",
+    "-41,7%",
+    "−41,7 %",
+    "-41,7\u202f%",
+)
+
+
+@pytest.mark.parametrize("kind", ["json", "row", "column", "list"])
+@pytest.mark.parametrize("entry", COMMAS)
+def test_a_number_with_a_decimal_comma_is_spelled_as_one_with_a_point(tmp_path: Path, entry: str, kind: str) -> None:
+    entries = [entry, "-1,42", "-2,32"]
+    text = {
+        "json": json.dumps({"steps": {"log_softmax": entries}}),
+        "row": f"@student;Ann\n@log_softmax\n{';'.join(entries)}\n",
+        "column": "@student;Ann\n@log_softmax\n" + "".join(f"{each}\n" for each in entries),
+        "list": f"student;{';'.join(f'log_softmax[{i}]' for i in range(3))}\nAnn;{';'.join(entries)}\n",
+    }[kind]
+    path = tmp_path / ("ann.json" if kind == "json" else "ann.csv")
+    path.write_text(text, encoding="utf-8")
+    [one] = ac.grade(ac.log_softmax([2, 1, 0.1]), path)
+    assert one.error == ""
+    assert [step.verdict for step in one.steps] == ["right"]
+
+
+@pytest.mark.parametrize("title", ['"@weights"', '"@weights",', " @weights ", '"@weights"\t', "@weights,,"])
+def test_a_block_is_told_by_its_title_in_quotes_and_blanks(title: str) -> None:
+    text = f"{title}\n0.3595,0.6405\n0.5,0.5\n{title.replace('weights', 'output')}\n1.3595,0.6405,0.3595\n1.5,0.5,0.5\n"
+    for head in ("", "@student,Ann\n", '"@student","Ann"\n'):
+        found = marked(head + text)
+        assert {step.name: step.verdict for step in found.steps} == {"weights": "right", "output": "right"}
+
+
+@pytest.mark.parametrize("head", ["@Student,Ann", '"@STUDENT","Ann"', "@student ,Ann", " @student, Ann"])
+def test_whose_a_sheet_is_stands_in_any_letters(head: str) -> None:
+    found = marked(f"{head}\n{PLAIN}")
+    assert (found.student, found.notes) == ("Ann", ())

@@ -120,7 +120,7 @@ BY_HAND = 4096
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
 _INSIDE = re.compile(r"\.(\d+)", re.ASCII)
 _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
-_SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
+_SHARE = re.compile(r"([+-]?[\d.]+)[ \u00a0\u202f]*%", re.ASCII)
 _TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
 _ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
 _POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\)?|([⁺⁻]?[⁰¹²³⁴-⁹]+))", re.ASCII)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from attncalc.common.errors import InputError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet, respelled
 from attncalc.homework.reading.headings import (
     COUNTED,
     NO_COLUMN,
@@ -210,9 +210,9 @@ def _read(
 
 
 def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
-    """The row with its answers alone; all other cells are empty."""
+    """The row with its answers alone, spelled as they are read; all other cells are empty."""
     answered = headings.answers
-    return row._replace(cells=[cell if i in answered else "" for i, cell in enumerate(row.cells)])
+    return row._replace(cells=[respelled(cell) if i in answered else "" for i, cell in enumerate(row.cells)])
 
 
 def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> Sheet:

@@ -370,7 +370,7 @@ def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:
 
     if any(map(has_point, texts)) or not are_commas(texts):
         return steps
-    return {name: pointed(value) for name, value in steps.items()}
+    return {name: pointed(value, answers.respelled) for name, value in steps.items()}
 
 
 def _with_points(tree: Any, reading: Reading) -> Any:
@@ -379,7 +379,7 @@ def _with_points(tree: Any, reading: Reading) -> Any:
         return tree
     from attncalc.inputs.csv_files import pointed  # a door: as above
 
-    return pointed(tree)
+    return pointed(tree, answers.respelled)
 
 
 def _texts(tree: Any) -> Iterator[str]:
@@ -388,7 +388,7 @@ def _texts(tree: Any) -> Iterator[str]:
     while waiting:
         value = waiting.pop()
         if type(value) is str:
-            yield value.strip()
+            yield answers.respelled(value.strip())
         elif isinstance(value, list):
             waiting += value
 

@@ -127,7 +127,7 @@ def _result(text: str, source: str, reading: Reading) -> Answer:
 
 def _by_others(table: str, reading: Reading, apart: str | None) -> Reading:
     """How a block is read that has one number a line, whose comma may be either: by what parts cells elsewhere."""
-    lines = [line.strip() for line in table.splitlines() if line.strip()]
+    lines = [respelled(line.strip()) for line in table.splitlines() if line.strip()]
     single = all(DECIMAL_COMMA.fullmatch(line) or line.casefold() in answers.BLANK for line in lines)
     return reading.parted_by(apart) if single else reading
 
@@ -147,6 +147,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
             continue
         name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
         name = name.strip().strip('"')
+        name = name.casefold() if name.casefold() in BESIDE else name
         if not value.strip(",;\t ") and name not in BESIDE:
             if name in titles:
                 raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
