@@ -7,7 +7,9 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Run
 
@@ -16,7 +18,7 @@ from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.lists import roster
-from attncalc.homework.reading.sheets import from_contents
+from attncalc.homework.reading.sheets import from_contents, read_sheet
 from attncalc.inputs.csv_files import TextFile
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import Marked
@@ -274,6 +276,24 @@ def test_a_number_with_a_decimal_comma_is_spelled_as_one_with_a_point(tmp_path: 
     [one] = ac.grade(ac.log_softmax([2, 1, 0.1]), path)
     assert one.error == ""
     assert [step.verdict for step in one.steps] == ["right"]
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("−0.417 ≈−1.417", [-0.417, -1.417]),
+        ("−0.417; -1.417", [[-0.417], [-1.417]]),
+        ("36.0 %; 64.0 %", [[0.36], [0.64]]),
+        ("-41.7%; 5.0\u202f%", [[-0.417], [0.05]]),
+        ("-0.417; ?; …", [[-0.417], [None], [None]]),
+        ("_ 0.5; ? 1.5", [[None, 0.5], [None, 1.5]]),
+    ],
+)
+def test_what_is_typed_is_spelled_so_too(typed: str, read: list[Any], decimal: str) -> None:
+    """As an answer on the command line or in practice."""
+    found = read_sheet(typed.replace(".", decimal), Reading(decimal=decimal)).steps[""]
+    assert np.where(found.answered, found.value, None).tolist() == read
 
 
 @pytest.mark.parametrize("title", ['"@weights"', '"@weights",', " @weights ", '"@weights"\t', "@weights,,"])
