@@ -293,7 +293,8 @@ def test_a_number_with_a_decimal_comma_is_spelled_as_one_with_a_point(tmp_path: 
 def test_what_is_typed_is_spelled_so_too(typed: str, read: list[Any], decimal: str) -> None:
     """As an answer on the command line or in practice."""
     found = read_sheet(typed.replace(".", decimal), Reading(decimal=decimal)).steps[""]
-    assert np.where(found.answered, found.value, None).tolist() == read
+    assert np.array_equal(found.value, np.array(read, dtype=float), equal_nan=True)
+    assert np.array_equal(found.answered, ~np.isnan(found.value))
 
 
 @pytest.mark.parametrize("title", ['"@weights"', '"@weights",', " @weights ", '"@weights"\t', "@weights,,"])

@@ -170,8 +170,8 @@ def _rows(text: str, delimiter: str) -> Iterator[csv_files.Row | Broken]:
         own = record if headed else _PLACES.sub(lambda found: found[0].replace(",", _COMMA), record)
         last = line + len(LINE_END.findall(record.rstrip("\r\n")))
         for row in rows_from(io.StringIO(own, newline=""), line, delimiter):
-            if isinstance(row, Broken) and last > line:
-                yield Broken(line, f"{row.fault}: lines {line} to {last} are one row")
+            if isinstance(row, Broken):
+                yield Broken(line, f"{row.fault}: lines {line} to {last} are one row") if last > line else row
             elif headed:
                 yield row
             else:

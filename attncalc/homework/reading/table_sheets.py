@@ -179,7 +179,7 @@ def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
         return answers.nothing((0, 0))
     left, above = _labelled(rows, reading)
     told = next(filter(None, (_fault(cell, where) for cell, where in _labels(rows, left, above, source))), None)
-    labels = told and (sum(len(row.cells) for row in rows), told)
+    labels = None if told is None else (sum(len(row.cells) for row in rows), told)
     rows = rows[above:]
 
     def place(at: tuple[int, ...]) -> str:
