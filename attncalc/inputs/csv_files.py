@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import islice
 from typing import Any
@@ -34,7 +34,7 @@ BLANKS = " "
 HEADER = "first row read as column labels"
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+|%)?", re.ASCII)
 _PERHAPS_DECIMAL = re.compile(r"\s*(?:[+-]?\d*,\d+(?:\s+|\Z))+", re.ASCII)
 _PAGE = re.compile(r"[─━│]{2}|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
 _QUOTED = re.compile(r'"[^"]*"')
@@ -101,12 +101,12 @@ def blocks(text: str, source: str = "the file") -> dict[str, str]:
 
     Lines in front stay, emptied, so that the lines of errors are the file's.
     """
-    if not re.match(r"\s*@", text):
+    if not re.match(r'\s*"?@', text):
         return {}
     found: dict[str, list[str]] = {}
     name, in_front = "", 0
     for number, line in enumerate(io.StringIO(text, newline=None)):
-        title = re.fullmatch(r'"?@([^,;\t"]+)"?[,;\t]*\s*', line)
+        title = re.fullmatch(r'\s*"?@([^,;\t"]+)"?[,;\t]*\s*', line)
         if title:
             name, in_front = title.group(1).strip(), in_front + number
             if name in found:
@@ -367,13 +367,16 @@ def _with_point(cell: str) -> str:
     return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
-def pointed(tree: Any) -> Any:
-    """A JSON value with decimal points in those of its texts that are numbers with decimal commas."""
+def pointed(tree: Any, spelled: Callable[[str], str] = str) -> Any:
+    """A JSON value with decimal points in those of its texts that, so spelled, are numbers with decimal commas."""
     if isinstance(tree, dict):
-        return {key: pointed(value) for key, value in tree.items()}
+        return {key: pointed(value, spelled) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [pointed(value) for value in tree]
-    return _with_point(tree.strip()) if type(tree) is str else tree
+        return [pointed(value, spelled) for value in tree]
+    if type(tree) is not str:
+        return tree
+    number = spelled(tree.strip())
+    return _with_point(number) if DECIMAL_COMMA.fullmatch(number) else tree.strip()
 
 
 def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:

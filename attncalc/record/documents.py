@@ -206,6 +206,7 @@ class StudentDocument(TypedDict):
     source: str
     carried: NotRequired[CarriedDocument]
     variants: NotRequired[dict[str, str]]  # by problems, the hash of what the sheet was marked by
+    points: NotRequired[dict[str, float]]  # by problems, what all steps of each earn together
     verdict: str
     score: float | None
     out_of: float | None

@@ -249,6 +249,7 @@ class Marked:
     source: str = ""
     reveal: bool = field(default=False, repr=False)
     policy: Policy = USUAL_POLICY
+    points: Mapping[str, float] = field(default_factory=dict, repr=False)  # by problems of a bank, what each earns
     hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is told of what is wrong
 
     @property

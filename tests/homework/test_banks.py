@@ -91,7 +91,35 @@ def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
     assert run("grade", "hw/keys.json", "sheets", "-o", "grades.json").returncode == 1
     assert run("grade", "--regrade", "grades.json", "--marks", "0+1", "-o", "half.json").returncode == 1
     half = json.loads((home / "half.json").read_text())["students"]
-    assert {row["student"]: row["out_of"] for row in half}["Ada"] == full / 2
+    assert {row["student"]: row["out_of"] for row in half}["Ada"] == full
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "policy", ["--marks 0+1", "--cells each", "--points sum=3,output=0.5", "--follow full --marks 0+1 --points dot=0"]
+)
+def test_a_bank_is_marked_by_another_policy_as_it_would_be_anew(run: Run, bank: Path, policy: str) -> None:
+    """What all steps of a problem earn together stays, whatever each of them does."""
+    home, most = bank.parent, 8  # what the steps of a softmax would earn by themselves
+    (bank / "bank.toml").write_text(TOML.replace("points = 3", f"points = {most}").replace("points = 5", ""))
+    run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw")
+    fill(home / "hw", home / "sheets")
+    (home / "sheets/Bob-2-dot.json").unlink()
+    path = home / "sheets/Eve-1-softmax.json"
+    sheet = json.loads(path.read_text())
+    sheet["steps"]["sum"] = 99
+    path.write_text(json.dumps(sheet))
+    assert run("grade", "hw/keys.json", "sheets", "-o", "grades.json").returncode == 1
+    again = run("grade", "--regrade", "grades.json", *policy.split(), "-f", "json", "-o", "again.json")
+    assert again.returncode == 1, again.stderr
+    anew = report(run, "hw/keys.json", "sheets", *policy.split())
+    found = {row["student"]: row for row in json.loads((home / "again.json").read_text())["students"]}
+    for student, row in anew.items():
+        marks = [
+            [(step["name"], step["score"], step["out_of"]) for step in each["steps"]] for each in (row, found[student])
+        ]
+        assert marks[0] == marks[1]
+        assert sum(out_of for name, _, out_of in marks[0] if name.startswith("softmax/")) == most
 
 
 @pytest.mark.thorough

@@ -297,6 +297,16 @@ HEADINGS = {
     "numbers that students have": ("Matriculation number,softmax[0],softmax[1]", "Ann Lee,0.269,0.731", []),
     "the best name of several": ("ID,Name,Student,softmax[0],softmax[1]", "7,A.,Ann Lee,0.269,0.731", ["ID", "Name"]),
     "text under what is nearly a step": ("Name,softmax[0],softmax[1],Sums", "Ann Lee,0.269,0.731,1 / 2", ["Sums"]),
+    "marks beside answers": (
+        "Name,softmax[0],softmax[0] (marks),softmax[1],softmax[1]: why?,softmax: marks,(all)",
+        "Ann Lee,0.269,2,0.731,2,4,8",
+        ["softmax[0] (marks)", "softmax[1]: why?", "softmax: marks", "(all)"],
+    ),
+    "text under a step with a remark": (
+        "Name,softmax[0],softmax[1],sum (how?)",
+        "Ann Lee,0.269,0.731,added",
+        ["sum (how?)"],
+    ),
     "places as programs write them": ("Name,softmax[0],softmax [ 1 ]", "Ann Lee,0.269,0.731", []),
 }
 
@@ -311,6 +321,14 @@ def test_what_is_beside_the_answers_is_passed_over(tmp_path: Path, headings: str
     assert one.sheet is not None
     assert (one.student, Marker(KEY).mark(one.sheet).verdict) == ("Ann Lee", "right")
     assert [re.findall('"(.*?)"', note) for note in reading.notes] == ([others] if others else [])
+
+
+def test_a_heading_is_told_as_it_stands(run: Run, tmp_path: Path) -> None:
+    """Its place may have commas, which part no cells."""
+    (tmp_path / "list.csv").write_text('student,sum,"w [0, 1]?",sum[0,0]-x\nAnn,1,no,no\n')
+    run("softmax", "1,2", "-o", "key.json")
+    said = '"w [0, 1]?" and "sum[0,0]-x" are no steps of softmax'
+    assert said in run("grade", "key.json", "list.csv").stderr
 
 
 @pytest.mark.parametrize(
@@ -375,6 +393,16 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
         ("student,sum,sofmax", 'class.csv:1:3: softmax has no step "sofmax"', "did you mean softmax?"),
         ("student,softmax[0],sofmax[1]", 'class.csv:1:3: softmax has no step "sofmax"', "did you mean softmax?"),
         ("student,sum,w[0]", 'class.csv:1:3: softmax has no step "w"', IT_HAS),
+        (
+            "student,softmax[0],softmax[1] (three decimals)",
+            'class.csv:1:3: "softmax[1] (three decimals)" is no step of softmax, and what stands below are numbers',
+            'call the column "softmax[1]"',
+        ),
+        (
+            "student,softmax[0],sum: three decimals",
+            'class.csv:1:3: "sum: three decimals" is no step of softmax, and what stands below are numbers',
+            'call the column "sum"',
+        ),
         ("name,w[0],w[1]", 'class.csv:1:2: softmax has no step "w"', IT_HAS),
         ("student,mail,w", "class.csv:1: no column is a step of softmax", IT_HAS),
         (
@@ -397,6 +425,8 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
         "a step misspelt",
         "a step misspelt once",
         "a place in no step",
+        "a place with a remark",
+        "a step with a remark",
         "places in no step alone",
         "no step",
         "nobody's",

@@ -330,6 +330,27 @@ def test_an_answer_near_the_limit_of_a_tolerance_is_close(run: Run, home: Path) 
     assert "of 0.01" in " ".join(shown.split()) or "where 0.01 is allowed" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        pytest.param("@sum\n2.9962\n", "off by 2 units of its last digit", id="a number"),
+        pytest.param("@softmax\n0.3334,0.3331,0.3336\n", "off by 3 units of its last digit", id="a vector in a table"),
+        pytest.param("student,sum\nAnn,3.0000\n", "", id="digits that are not kept"),
+        pytest.param("student,dot\nAnn,6\n", "", id="another number where nothing is rounded"),
+    ],
+)
+def test_few_units_off_are_close_where_rounding_may_be_behind_them(
+    run: Run, tmp_path: Path, answers: str, why: str
+) -> None:
+    dot = {"calculation": "dot", "inputs": {"a": [1, 2, 3], "b": [2, 0, 1]}}
+    softmax = {"calculation": "softmax", "inputs": {"x": [0.003, 0.001, 0.004]}}  # sum 2.9960, softmax … 0.3328, 0.3338
+    (tmp_path / "problem.json").write_text(json.dumps(dot if "dot" in answers else softmax))
+    (tmp_path / "ann.csv").write_text(answers)
+    marked = json.loads(run("grade", "problem.json", "ann.csv", "--audit", "-f", "json").stdout)
+    assert marked["students"][0]["verdict"] == "wrong"
+    assert [one["why"] for one in marked["audit"]["close"]] == [why] * bool(why)
+
+
 TEXTS = """# Header
 Course *101*
 

@@ -12,12 +12,15 @@ import pytest
 from conftest import Run
 from rows import rows
 
+import attncalc as ac
 from attncalc.calculations import TABLE, load
 from attncalc.common.numerals import Array
+from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.practice.posed import AIDED, OPEN, SHOWN, UNAIDED, Posed, Task
 from attncalc.homework.practice.session import Session
 from attncalc.homework.quiz.search import quiz
 from attncalc.homework.quiz.worksheets import DECIMALS
+from attncalc.homework.reading.asked import asked
 from attncalc.record.numbers import encode
 from attncalc.record.verdicts import Policy
 from attncalc.render import View
@@ -171,6 +174,64 @@ def test_every_known_mistake_is_asked_about(name: str) -> None:
                 off.append((rule.id, task.name, told))
             break
     assert not off, "\n".join(map(str, off))
+
+
+def of_entries(*ask: str) -> Session:
+    """What is asked for are entries of a problem's weights, of which there are four."""
+    problem = Key(ac.attention([[1, 0], [0, 2]], [[1, 1], [0, 1]], [[1, 2], [0, 3]]).problem)
+    return Session(lambda number, mistake: Posed(problem.problem, asked(ask, (), problem.names)))
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        pytest.param(["weights[0,1]"], "Only weights[0,1] is asked for.", id="one"),
+        pytest.param(
+            ["weights[0,1]", "weights[1,0]", "weights[1,1]"],
+            "Only weights[0,1], weights[1,0] and weights[1,1] are asked for.",
+            id="several",
+        ),
+        pytest.param([f"weights[{i},{j}]" for i in (0, 1) for j in (0, 1)], "", id="each"),
+        pytest.param(["weights"], "", id="the step"),
+    ],
+)
+def test_the_entries_that_are_asked_for_are_told(ask: list[str], told: str) -> None:
+    begun = " ".join(str(write(Page("practice", tuple(of_entries(*ask).begin())), "plain", View())).split())
+    assert (told in begun) if told else "Only weights" not in begun
+
+
+@pytest.mark.parametrize(
+    ("ask", "line", "told"),
+    [
+        pytest.param(["weights[0,1]"], "? 0.3302; ? ?", "Right.", id="the entry"),
+        pytest.param(["weights[0,1]"], "? 0.5; ? ?", "Not right yet. Look at weights[0,1].", id="a wrong one"),
+        pytest.param(["weights[0,1]"], "0.6698 ?; ? ?", "not answered", id="another one"),
+        pytest.param(["weights[0,1]", "weights[1,1]"], "? 0.3302; ? ?", "1 entry is not answered", id="one of two"),
+        pytest.param(["weights[0,1]", "weights[1,1]"], "? 0.3302; ? 0.5", "Right.", id="both"),
+        pytest.param(["weights[0,1]"], "0.6698 0.3302; 0.5 0.5", "Right.", id="all there are"),
+        pytest.param(["weights[0,1]"], "0.3302", "Right.", id="the entry alone"),
+        pytest.param(["weights[0,1]", "weights[1,1]"], "0.3302 0.5", "Right.", id="both alone"),
+        pytest.param(["weights[0,1]"], "0.5", "Not right yet. Look at weights[0,1].", id="a wrong one alone"),
+    ],
+)
+def test_an_answer_may_hold_the_entries_alone_that_are_asked_for(ask: list[str], line: str, told: str) -> None:
+    at = of_entries(*ask)
+    at.begin()
+    assert told in said(at, line)
+    assert at.posed.tasks[0].is_done == (told == "Right.")
+
+
+@pytest.mark.parametrize("ask", ["weights[0,0]", "weights[0,1]", "weights[1,0]", "weights[1,1]"])
+def test_another_entry_is_none_that_is_asked_for(ask: str) -> None:
+    """Before an answer, and after one that is wrong."""
+    for answered in ((), ("0.9 0.9; 0.9 0.9",)):
+        at = of_entries(ask)
+        at.begin()
+        for line in answered:
+            assert "Not right" in said(at, line)
+        hints = [said(at, "hint") for _ in range(3)]
+        assert "Another entry: weights" in hints[-1]
+        assert ask not in "".join(hints)
 
 
 @pytest.mark.thorough

@@ -404,3 +404,13 @@ def test_matrices_of_a_stack_stand_apart_on_a_sheet(tmp_path: Path) -> None:
     [weights] = [block for block in blocks if block.startswith("weights\n")]
     heads, rows_each, _ = key.nodes[key.names.find("weights")].shape
     assert [len(part.splitlines()) for part in weights.removeprefix("weights\n").split("\n\n")] == [rows_each] * heads
+
+
+@pytest.mark.parametrize("place", ["the,cat", "-1,0", "0;1", ":,0", "0,*", ""])
+def test_a_place_that_is_none_is_told(run: Run, tmp_path: Path, place: str) -> None:
+    """The step that it is of is there."""
+    done = run("quiz", "attention", "--ask", f"weights[{place}]", "--seed", "1", "-o", "out", cwd=tmp_path)
+    assert done.stderr.splitlines() == [
+        f'Error: weights has no entry "[{place}]"',
+        "hint: a place is of whole numbers, and the first is weights[0,0]",
+    ]

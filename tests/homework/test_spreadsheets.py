@@ -7,7 +7,9 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Run
 
@@ -16,7 +18,7 @@ from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.lists import roster
-from attncalc.homework.reading.sheets import from_contents
+from attncalc.homework.reading.sheets import from_contents, read_sheet
 from attncalc.inputs.csv_files import TextFile
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import Marked
@@ -173,6 +175,25 @@ def test_what_is_left_blank_stays_so(text: str, hint: str) -> None:
     assert hint in step.finding.hint
 
 
+@pytest.mark.parametrize(
+    ("rows", "where"),
+    [
+        pytest.param("0.659 (ok),0.242,0.099", '5:1: "0.659 (ok)"', id="the first of a row"),
+        pytest.param("ca.0.659\n0.242\n0.099", '5:1: "ca.0.659"', id="the first of a column"),
+        pytest.param("the,0.659,0.242,0.099", "", id="a label"),
+        pytest.param("the,0.659,0.242", '5:1: "the"', id="a label in place of a number"),
+        pytest.param("the,cat,dog\n0.659,0.242,0.099", "", id="headings"),
+    ],
+)
+def test_a_word_in_place_of_a_number_is_told(rows: str, where: str) -> None:
+    """No other cell of its row or column says that it is no label, and the sizes do."""
+    text = f"@sum\n11.212\n\n@softmax\n{rows}\n"
+    sheet = from_contents(TextFile("s.csv", text), Reading())
+    found = Marker(Key(ac.softmax([2, 1, 0.1]).problem), lenient=True).mark(sheet)["softmax"]
+    said = f"it cannot be read: {where} is not a number"
+    assert (found.hint == said) if where else found.verdict == "right", found.hint
+
+
 def test_a_number_that_fills_up_is_one_entry() -> None:
     cosine = Marker(Key(ac.cosine([1, -2, 2], [3, 1, -1.5]).problem))
     sheet = from_contents(TextFile("s.csv", "@student;Ann\n@dot;\n-2;\n@norm_b;\n3,5;\n"), Reading())
@@ -217,3 +238,74 @@ def test_no_name_acts_in_a_spreadsheet_and_each_is_read_back(
 
 def quoted(cell: str) -> str:
     return '"{}"'.format(cell.replace('"', '""'))
+
+
+def test_what_canvas_says_can_be_reached_is_no_student(tmp_path: Path) -> None:
+    """The gradebook that Canvas exports has a row of that between its headings and its students."""
+    path = tmp_path / "canvas.csv"
+    path.write_text('Student,ID,HW1 (12)\n    Points Possible,,10\n"Lovelace, Ada",1,\nBob,2,\n')
+    assert roster(str(path), print) == ["Lovelace, Ada", "Bob"]
+
+
+COMMAS = (
+    "-0,417",
+    "−0,417",
+    "≈-0,417",
+    "~ −0,417",
+    "-4,17·10^-1",
+    "-4,17×10⁻¹",
+    "-4,17E-01",
+    "-41,7%",
+    "−41,7 %",
+    "-41,7\u202f%",
+)
+
+
+@pytest.mark.parametrize("kind", ["json", "row", "column", "list"])
+@pytest.mark.parametrize("entry", COMMAS)
+def test_a_number_with_a_decimal_comma_is_spelled_as_one_with_a_point(tmp_path: Path, entry: str, kind: str) -> None:
+    entries = [entry, "-1,42", "-2,32"]
+    text = {
+        "json": json.dumps({"steps": {"log_softmax": entries}}),
+        "row": f"@student;Ann\n@log_softmax\n{';'.join(entries)}\n",
+        "column": "@student;Ann\n@log_softmax\n" + "".join(f"{each}\n" for each in entries),
+        "list": f"student;{';'.join(f'log_softmax[{i}]' for i in range(3))}\nAnn;{';'.join(entries)}\n",
+    }[kind]
+    path = tmp_path / ("ann.json" if kind == "json" else "ann.csv")
+    path.write_text(text, encoding="utf-8")
+    [one] = ac.grade(ac.log_softmax([2, 1, 0.1]), path)
+    assert one.error == ""
+    assert [step.verdict for step in one.steps] == ["right"]
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("−0.417 ≈−1.417", [-0.417, -1.417]),
+        ("−0.417; -1.417", [[-0.417], [-1.417]]),
+        ("36.0 %; 64.0 %", [[0.36], [0.64]]),
+        ("-41.7%; 5.0\u202f%", [[-0.417], [0.05]]),
+        ("-0.417; ?; …", [[-0.417], [None], [None]]),
+        ("_ 0.5; ? 1.5", [[None, 0.5], [None, 1.5]]),
+    ],
+)
+def test_what_is_typed_is_spelled_so_too(typed: str, read: list[Any], decimal: str) -> None:
+    """As an answer on the command line or in practice."""
+    found = read_sheet(typed.replace(".", decimal), Reading(decimal=decimal)).steps[""]
+    assert np.array_equal(found.value, np.array(read, dtype=float), equal_nan=True)
+    assert np.array_equal(found.answered, ~np.isnan(found.value))
+
+
+@pytest.mark.parametrize("title", ['"@weights"', '"@weights",', " @weights ", '"@weights"\t', "@weights,,"])
+def test_a_block_is_told_by_its_title_in_quotes_and_blanks(title: str) -> None:
+    text = f"{title}\n0.3595,0.6405\n0.5,0.5\n{title.replace('weights', 'output')}\n1.3595,0.6405,0.3595\n1.5,0.5,0.5\n"
+    for head in ("", "@student,Ann\n", '"@student","Ann"\n'):
+        found = marked(head + text)
+        assert {step.name: step.verdict for step in found.steps} == {"weights": "right", "output": "right"}
+
+
+@pytest.mark.parametrize("head", ["@Student,Ann", '"@STUDENT","Ann"', "@student ,Ann", " @student, Ann"])
+def test_whose_a_sheet_is_stands_in_any_letters(head: str) -> None:
+    found = marked(f"{head}\n{PLAIN}")
+    assert (found.student, found.notes) == ("Ann", ())

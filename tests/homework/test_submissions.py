@@ -53,6 +53,37 @@ def test_words_mean(home: Path, words: str, names: list[str]) -> None:
     assert [found.name for found in submissions(words.split(), "key.json", Reading(), KEY.names)] == names
 
 
+@pytest.mark.parametrize("words", ["class", "class/*/*.json class/*/*.csv", "class/**/*.json class/**/*.csv"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param("ann/.git/refs/HEAD.json", id="a repository's"),
+        pytest.param("ann/.ipynb_checkpoints/work-checkpoint.json", id="a notebook's"),
+        pytest.param("ann/._work.json", id="macOS'"),
+        pytest.param("__MACOSX/ann/._work.json", id="those of macOS' archives"),
+        pytest.param("ann/~$work.csv", id="a lock of Excel's"),
+        pytest.param("ann/.~lock.work.csv", id="a lock of LibreOffice's"),
+    ],
+)
+def test_what_programs_put_beside_sheets_is_none(home: Path, words: str, beside: str) -> None:
+    for name in ("ann/work.json", "bob/work.csv", beside):
+        path = home / "class" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    found = submissions(words.split(), "key.json", Reading(), KEY.names)
+    assert sorted(one.source for one in found) == [
+        str(Path("class", *at)) for at in (("ann", "work.json"), ("bob", "work.csv"))
+    ]
+
+
+def test_a_hidden_folder_is_read_where_it_is_named(home: Path) -> None:
+    path = home / ".class" / "ann.json"
+    path.parent.mkdir()
+    path.write_text("{}")
+    for word in (".class", ".class/*.json", f"{home}/.class/*"):
+        assert [one.name for one in submissions([word], "key.json", Reading(), KEY.names)] == ["ann"]
+
+
 def test_an_absolute_pattern_means_what_it_fits(home: Path) -> None:
     assert [found.name for found in submissions([f"{home}/hand-in/*.csv"], "key.json", Reading(), KEY.names)] == ["bob"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -17,7 +18,7 @@ from conftest import Run
 from attncalc.calculations import load
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.rosters import class_files, document, files_of, shared_out, with_another
-from attncalc.homework.quiz.search import LARGE, Quiz, quiz
+from attncalc.homework.quiz.search import LARGE, Quiz, quiz, weighed
 from attncalc.homework.quiz.templates import ANYTHING, Wanted
 from attncalc.homework.quiz.variants import AS_LARGE, IN_COMMON, STARTS, _different, for_class, variants
 from attncalc.homework.quiz.worksheets import Wording
@@ -53,7 +54,7 @@ def numbers(problem: Problem) -> dict[str, Any]:
 
 def digits(value: Any) -> list[tuple[int, int]]:
     """How many digits stand before and behind the point of each entry, in any order."""
-    texts = [f"{abs(entry):g}".partition(".") for entry in np.ravel(value).tolist()]
+    texts = [repr(abs(entry)).removesuffix(".0").partition(".") for entry in np.ravel(value).tolist()]
     return sorted((len(whole), len(rest)) for whole, _, rest in texts)
 
 
@@ -98,6 +99,34 @@ class TestVariants:
             assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
 
 
+ENTRIES = {
+    "matmul": "product[0,1]", "project": "projection[0]", "softmax": "softmax[0]", "log-softmax": "log_softmax[1]",
+    "attention": "scores[0,1]", "multihead": "output[0,0]", "layernorm": "normalized[1,0]", "rmsnorm": "output[0,0]",
+    "ffn": "hidden[0,0]", "conv": "output[0,0]", "grad attention": "grad_v[0,0]",
+}  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.spread(6)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_no_two_have_one_answer_where_one_entry_is_asked_for(name: str) -> None:
+    """The other entries of its step, which nobody fills in, may be others."""
+    found = for_class(name, CLASS, seed=5, sizes={}, level="medium", asks=([ENTRIES[name]], ()))
+    step, _, place = ENTRIES[name].partition("[")
+    at = tuple(map(int, place[:-1].split(",")))
+    answers = sorted(float(solve(one.problem, keep_all=True)[step][at]) for one in found)
+    assert len(answers) == CLASS
+    assert min(np.diff(answers)) > 5e-3
+
+
+@pytest.mark.thorough
+def test_what_does_not_show_in_the_entry_that_is_asked_for_is_told() -> None:
+    """The last query sees all keys, so that its row shows no mask."""
+    one = quiz("attention", seed=5, sizes={"n": 3, "m": 3}, wanted=Wanted({"causal": True}))
+    whole, entry = (weighed(one.problem, ([ask], ())).hidden for ask in ("weights", "weights[2,0]"))
+    assert ("mask-missing" in whole, "mask-missing" in entry) == (False, True)
+
+
 @pytest.mark.release
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.thorough] * (seed > 0)) for seed in range(10)])
 def test_scores_of_a_softmax_differ(seed: int) -> None:
@@ -130,6 +159,15 @@ def test_shares_are_spread_alike() -> None:
 
 
 # As hard as what they vary
+
+
+@pytest.mark.thorough
+def test_hundredths_are_hundredths() -> None:
+    """1.14, and not the 1.1400000000000001 that 1 + 0.14 is."""
+    inputs = {name: Given(np.array([[1.41, -2.27], [3.36, 1.14]])) for name in "ab"}
+    for one in variants(Problem(load("matmul"), inputs, {}), 12, seed=1, level="medium"):
+        assert {value for each in numbers(one.problem).values() for value in digits(each)} == {(1, 2)}
+
 
 OWN: dict[str, dict[str, list[list[float]]]] = {
     "whole numbers": {
@@ -197,6 +235,16 @@ def test_those_of_a_document_are_as_hard_whatever_the_seed(what: str, seed: int)
     assert len(found) == 30
     assert [one_hot_rows(one) for one in (own, *found)] == [0] * 31
     assert max(map(largest, found)) <= max(LARGE["easy"], AS_LARGE * largest(own))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [1 / 3, -2 / 7, 100 / 3, math.sqrt(2), float(np.float32(0.1))])
+def test_numbers_that_nobody_has_typed_have_few_digits(number: float) -> None:
+    """A fraction, a root, or what a machine has stored ends nowhere."""
+    inputs = {name: Given(np.array([[number, 2], [0.5, number]])) for name in "ab"}
+    for one in variants(Problem(load("matmul"), inputs, {}), 4, seed=1, level="medium"):
+        for value in numbers(one.problem).values():
+            assert max(len(rest) for rest in (f"{entry!r}".partition(".")[2] for entry in value.ravel().tolist())) <= 2
 
 
 @pytest.mark.thorough

@@ -540,7 +540,9 @@ class Key:
     # Numbers and words
 
     def in_numbers(self, answer: Answer, step: StepKey) -> Answer:
-        """The answer in numbers; raises InputError for words where the step has none."""
+        """The answer in numbers; raises InputError for words where the step has none, or where they are no labels."""
+        if answer.labels is not None and answer.labels[0] == prod(self.nodes[step].shape):
+            raise answer.labels[1]
         if answer.wordy is None:
             return answer
         if not answer.value.size:  # it could not be read

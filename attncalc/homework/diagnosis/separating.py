@@ -43,6 +43,8 @@ SHARES = ("probabilities", "likelihood")
 """Operands between 0 and 1 that need not sum to 1."""
 SUM_OFF = 1e-6
 MOST_DECIMALS = 15
+ENDLESS = 15
+"""A number of so many figures is a fraction or a root: one like it has hundredths."""
 WIDE = 9
 
 
@@ -190,18 +192,21 @@ def _like(model: Array, most: int, random: Random, *, near: bool) -> Array:
     whole, rest = np.divmod(np.abs(mixed), 1)
     halves = bool(whole.any()) and bool(np.isin(rest, (0, 0.5)).all())
     last_digit = random.integers(1, 10, mixed.shape)
-    parts = rest
+    parts, unit = rest, np.ones(1, dtype=int)
     if not halves and rest.any():
-        places = [-int(Decimal(shortest(number)).as_tuple().exponent) for number in mixed.tolist()]
+        written = [Decimal(shortest(number)).as_tuple() for number in mixed.tolist()]
+        places = [2 if len(each.digits) >= ENDLESS else -int(each.exponent) for each in written]
         unit = 10 ** np.clip(places, 1, MOST_DECIMALS)
-        parts = np.where(rest, random.integers(0, unit // 10) * 10 + last_digit, 0) / unit
+        parts = np.where(rest, random.integers(0, unit // 10) * 10 + last_digit, 0)
     digits = np.floor(np.log10(np.maximum(whole, 1)))
     largest = max(int(whole.max()), most if whole.any() else 0)
     first = np.where(digits, 10**digits, (rest == 0) & (largest > 0))
     largest_each = np.where((rest > 0) & near, whole, largest)
     last = np.maximum(np.minimum(10 ** (digits + 1) - 1, largest_each), first)
     drawn = random.integers(first.astype(int), last.astype(int) + 1)
-    return np.asarray((np.sign(mixed) * (drawn + parts)).reshape(model.shape))
+    return np.asarray(
+        (np.sign(mixed) * (drawn * unit + parts) / unit).reshape(model.shape)
+    )  # 1.14, but 1 + 0.14 is not
 
 
 def _whole(numbers: Array) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import starmap
+from itertools import chain, starmap
 from types import NoneType, UnionType
 from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -16,7 +16,7 @@ from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.diagnosis.slips import listed
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.policies import policy_of
-from attncalc.homework.marking.whole_class import Carried, Graded
+from attncalc.homework.marking.whole_class import Carried, Graded, shared_out
 from attncalc.inputs.given import spoken
 from attncalc.inputs.resolve import read_json
 from attncalc.record import documents
@@ -116,7 +116,8 @@ def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
     if row["score"] is None:
         return Graded(row["student"], row["source"], error=row["error"], hint=row.get("hint") or "")
     steps = tuple(_step(step) for step in row["steps"])
-    marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy)
+    points = row.get("points", {})
+    marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy, points=points)
     carried = Carried(**row["carried"]) if "carried" in row else None
     return Graded(row["student"], row["source"], marked, carried=carried, variants=row.get("variants", {}))
 
@@ -193,15 +194,18 @@ def names_of(step: str) -> tuple[str, str]:
 
 def remarked(marked: Marked, policy: Policy) -> Marked:
     """A sheet with its marks by another policy, found from its verdicts."""
-    steps = []
+    steps: dict[str, list[MarkedStep]] = {}  # by problems of a bank
     for step in marked.steps:
-        weight = _weight(step.name, policy)
-        was = marked.policy.full * _weight(step.name, marked.policy)
-        weight *= step.out_of / was if was else 1  # a problem of several may have points of its own
-        weight = weight if step.asked else 0
+        problem = step.name.partition("/")[0] if marked.points else ""
+        weight = _weight(step.name, policy) if step.asked else 0
+        if problem not in marked.points:
+            was = marked.policy.full * _weight(step.name, marked.policy)
+            weight *= step.out_of / was if was else 1  # older reports do not tell the points of problems
         score = weight * earned(step.verdict, step.share, policy, step.answered)
-        steps.append(replace(step, score=score, out_of=weight * policy.full))
-    return replace(marked, steps=tuple(steps), policy=policy)
+        steps.setdefault(problem, []).append(replace(step, score=score, out_of=weight * policy.full))
+    for problem in steps.keys() & marked.points.keys():
+        steps[problem] = [*shared_out(steps[problem], marked.points[problem])]
+    return replace(marked, steps=tuple(chain.from_iterable(steps.values())), policy=policy)
 
 
 def _weight(step: str, policy: Policy) -> float:

@@ -256,7 +256,7 @@ class _ByOwn:
     def _graded(self, own: Variant, student: str, marked: Marked) -> Graded:
         """A sheet of one of the problems, with the points of that."""
         if own.points is not None and marked.out_of:
-            marked = replace(marked, steps=tuple(_shared_out(marked, own.points)))
+            marked = replace(marked, steps=tuple(shared_out(marked.steps, own.points)))
         variants = {own.name: own.id} if own.id else {}
         return Graded(student, "", replace(marked, student=student), problem=own.name, variants=variants)
 
@@ -265,11 +265,11 @@ def _is_empty(sheet: Sheet) -> bool:
     return not any(answer.answered.any() for answer in sheet.steps.values())
 
 
-def _shared_out(marked: Marked, points: float) -> Iterator[MarkedStep]:
+def shared_out(steps: Sequence[MarkedStep], points: float) -> Iterator[MarkedStep]:
     """The steps with the points of the whole, each with as many decimals as one writes, so that they sum up."""
-    reached = 0.0
-    for step in marked.steps:
-        before, reached = round(reached, DECIMALS), reached + points * step.out_of / marked.out_of
+    whole, reached = sum(step.out_of for step in steps), 0.0
+    for step in steps:
+        before, reached = round(reached, DECIMALS), reached + (points * step.out_of / whole if whole else 0.0)
         out_of = round(round(reached, DECIMALS) - before, DECIMALS)
         share = step.score / step.out_of if step.out_of else 0.0
         yield replace(step, score=out_of * share, out_of=out_of)
@@ -293,7 +293,8 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
         first = next(iter(sheets.values()))
         assert first.marked is not None, "it was marked"
         notes = tuple(note for marked in readable(parts) for note in marked.notes)
-        marked = replace(first.marked, calculation="", steps=tuple(steps), notes=notes)
+        points = {each.name: each.points for each in own if each.points is not None}
+        marked = replace(first.marked, calculation="", steps=tuple(steps), notes=notes, points=points)
         carried = next((part.carried for part in parts if part.carried is not None), None)
         source = ", ".join(dict.fromkeys(one.source for one in sheets.values()))
         variants = {name: variant for part in parts for name, variant in part.variants.items()}

@@ -99,7 +99,7 @@ class Posed:
         self.problem, self.asked, self.policy = problem, asked, policy
         self.key = Key(problem)
         self.trace = solve(problem, keep_all=True)
-        self.marker = Marker(self.key, policy=policy, asked=Asked(shown=asked.shown), suppose=True)
+        self.marker = Marker(self.key, policy=policy, asked=asked, suppose=True)
         self.tasks = [Task(exercise) for exercise in exercises_of(self.trace, self.key, asked)]
 
     @property
@@ -171,7 +171,12 @@ class Posed:
         return found[0]
 
     def _completed(self, task: Task, said: Answer) -> Answer:
-        """A row or a cell of a large step with those before it; anything else as it is."""
+        """A row or a cell of a large step with those before it; entries that are asked for alone, in their places."""
+        where = task.exercise.where
+        if where is not None and said.value.size == np.count_nonzero(where) < where.size:
+            alone = np.full(where.shape, None, dtype=object)
+            alone[where] = said.text.ravel()
+            return from_text([*alone.ravel()], where.shape, brackets("", task.name))
         row = task.step.shape[-1] if task.step.shape else 1
         count, first = said.value.size, task.first_blank
         if not task.in_parts or count not in (1, row) or said.asked is not None:
@@ -215,12 +220,17 @@ class Posed:
         return [Paragraph(f"{text[:1].upper()}{text[1:]}.".replace("..", ".")) for text in words]
 
     def _example(self, task: Task) -> tuple[Line, ...]:
-        """An entry that is worked out, of a step that has others: not the one that is next, nor the first wrong one."""
+        """An entry that is worked out, of a step that has others: not the one that is next, nor the first wrong one.
+
+        Where entries are asked for it is none of these.
+        """
         step, wrong = task.step, task.finding.wrong.cells[:1] if task.finding else ()
         if step.value is None or step.value.size < 2:
             return ()
         asked = np.unravel_index(task.first_blank, step.shape) if not wrong else wrong[0]
-        places = (at for at in np.ndindex(*step.shape) if at != tuple(map(int, asked)))
+        where = task.exercise.where
+        others = np.ndindex(*step.shape) if where is None or where.all() else map(tuple, np.argwhere(~where).tolist())
+        places = (at for at in others if at != tuple(map(int, asked)))
         for at in islice(places, MOST_TRIED):
             found = tuple(line for _, line in cells(self.trace, View(cells=(task.entry(at),))) if line.arithmetic)
             if found:

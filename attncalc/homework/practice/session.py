@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from attncalc.common.errors import AttncalcError, amount, both, listed, near
+import numpy as np
+
+from attncalc.common.errors import AttncalcError, amount, are, both, listed, near
 from attncalc.common.numerals import HINTS, QUESTION, RULE
 from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
@@ -157,8 +159,9 @@ class Session:
         made_of = f", from {both(task.exercise.made_of)}" if task.exercise.made_of else ""
         asked = f"Step {self.at + 1} of {len(every)}: {task.name}, {sizes or 'a number'}{made_of}"
         found: list[Block] = [Paragraph(asked, "onward")]
-        if task.exercise.where is not None:
-            found.append(Paragraph("Only some of its entries are asked for: write ? for the others."))
+        if (where := task.exercise.where) is not None and not where.all():
+            entries = [*map(task.entry, np.argwhere(where).tolist())]
+            found.append(Paragraph(f"Only {both(entries)} {are(entries)} asked for."))
         if self._may_foresee(task):
             found.append(
                 Paragraph("Which entry will be the largest? Say its place, as [0], [1,0] or by labels, or go on.")

@@ -23,6 +23,7 @@ from attncalc.homework.diagnosis.solutions import is_meant
 from attncalc.homework.quiz.templates import ANYTHING, Wanted, template, varies
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
 from attncalc.homework.reading.asked import asked as asked_for
+from attncalc.homework.reading.sheets import EVERYTHING, Asked
 from attncalc.homework.reading.variants import LEVELS
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps
@@ -92,6 +93,12 @@ class Board(NamedTuple):
     wrong: tuple[tuple[str, Mapping[StepKey, Node]], ...]  # a mistake's id, and what it makes of the steps
     result: StepKey
     operands: Mapping[str, Array] | None  # None where it serves for other numbers as well
+    asked: Asked  # at which of their entries
+
+    @property
+    def of_whole_steps(self) -> Board:
+        """The same where all entries of its steps are looked at."""
+        return self._replace(asked=EVERYTHING)
 
 
 def quiz(
@@ -235,7 +242,13 @@ def board_of(key: Key, asks: Asks) -> Board:
     rightly = plan(list(dict.fromkeys([*right.values(), *worked])), keep=lambda node: False)
     written, operands = write(key.problem), key.solutions.operands
     lasting = written.loop is None and operands.keys() == written.values.keys()
-    return Board(order, rightly, right, tuple(wrong), key.result, None if lasting else operands)
+    return Board(order, rightly, right, tuple(wrong), key.result, None if lasting else operands, chosen)
+
+
+def _entries(value: Array, step: StepKey, board: Board) -> Array:
+    """Those that are asked for of a step, as it is right or by a mistake that leaves it its shape."""
+    where = board.asked.entries(step)
+    return value if where is None or where.shape != value.shape else value[where]
 
 
 def weigh(problem: Problem, board: Board, level: str) -> Quiz:
@@ -249,7 +262,7 @@ def by_rule(problem: Problem, board: Board, level: str) -> Quiz:
     for step, node in board.right.items():
         if found[node].dtype.kind not in "biuf":  # by a mistake there may be complex ones
             raise DomainError(f"{step[1]} holds no real numbers")
-    answers = [np.asarray(found[node], dtype=np.float64) for node in board.right.values()]
+    answers = [_entries(np.asarray(found[node], np.float64), step, board) for step, node in board.right.items()]
     real = [found[node] for node in board.by_rule.roots if found[node].dtype.kind in "biuf"]
     worked = [np.asarray(value, dtype=np.float64) for value in real]
     shares = [rows for rows in map(_shares, worked) if len(rows)]
@@ -269,7 +282,8 @@ def beside_mistakes(one: Quiz, board: Board, level: str) -> Quiz:
     differ = np.zeros((len(every), len(every)), dtype=bool)
     at_the_end = differ
     for step in board.right:
-        values = {i: as_parts(np.asarray(found[each[step]])) for i, each in enumerate(every) if step in each}
+        made = {i: _entries(np.asarray(found[each[step]]), step, board) for i, each in enumerate(every) if step in each}
+        values = {i: as_parts(value) for i, value in made.items()}
         seen = _differing(values, len(every))
         differ = differ | seen
         if step == board.result:

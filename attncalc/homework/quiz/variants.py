@@ -96,14 +96,14 @@ def variants(
     """So many problems like one, none of them like those that are taken; fewer where no more are found.
 
     They are as hard as the one, if they are to be near it, and else as hard as the level has it; some may be duller
-    than others.
+    than others. What shows on the one shows on them somewhere in a step of which entries are asked for.
     """
     key = Key(model)
     numbers = {name: given.value for name, given in model.inputs.items() if given.value.dtype.kind == "f"}
     stay = {name for name in model.inputs if name in kept or (name in numbers and not np.isfinite(numbers[name]).all())}
     like = {name: value for name, value in numbers.items() if name not in stay}
     board = board_of(key, asks)
-    own = weigh(model, board, level)
+    own = beside_mistakes(by_rule(model, board, level), board.of_whole_steps, level)
 
     def board_for(problem: Problem) -> Board:
         return board if board.operands is None else board_of(Key(problem), asks)
@@ -113,7 +113,7 @@ def variants(
         return one if _is_as_hard(one, own, None if near else level) else None
 
     def shown(one: Quiz) -> Quiz | None:
-        found = beside_mistakes(one, board_for(one.problem), level)
+        found = beside_mistakes(one, board_for(one.problem).of_whole_steps, level)
         return found if found.cost[0] <= own.cost[0] else None
 
     def drawn(reach: str) -> Iterator[Problem | None]:
@@ -134,7 +134,7 @@ def variants(
         best = found
         if len(best) >= count:
             break
-    return best
+    return [beside_mistakes(one, board_for(one.problem), level) for one in best]
 
 
 def _is_as_hard(one: Quiz, model: Quiz, level: str | None) -> bool:

@@ -121,6 +121,7 @@ _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
 _INSIDE = re.compile(r"\.(\d+)", re.ASCII)
 _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
+_BEFORE_PERCENT = re.compile(r"(?<=[\d.])[ \u00a0\u202f]+(?=%)", re.ASCII)
 _TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
 _ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
 _POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\)?|([⁺⁻]?[⁰¹²³⁴-⁹]+))", re.ASCII)
@@ -151,6 +152,7 @@ class Answer:
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
     terms: float = 0.0  # how large the terms are that what is right is a sum of, where they may nearly cancel
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
+    labels: tuple[int, InputError] | None = None  # how many cells there are if none is a label, and what is wrong then
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
@@ -436,9 +438,11 @@ def read(text: str) -> tuple[float, int, int]:
 def respelled(text: str) -> str:
     """A text with roots and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
 
-    That a number was rounded may be told, `≈0.09`.
+    That a number was rounded may be told, `≈0.09`; a minus may be long, and per cent stand apart.
     """
-    text = with_slashes(_ABOUT.sub("", text))
+    text = with_slashes(_ABOUT.sub("", text.replace("−", "-")))
+    if "%" in text:
+        text = _BEFORE_PERCENT.sub("", text)
     if "√" in text:
         text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
     if "10" in text:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, both, quoted
+from attncalc.common.errors import InputError, both, place_text, quoted
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.reading.sheets import PLACED, Asked, StepNames, spelled
@@ -41,6 +41,11 @@ def asked(ask: Sequence[str], shown: Sequence[str], names: StepNames) -> Asked:
     steps: dict[StepKey, Array | None] = {}
     for word in ask:
         entry = PLACED.fullmatch(word)
+        of, bracket, place = word.partition("[")
+        if entry is None and bracket and of and names.meant(of):
+            first = place_text([0] * len(names.shape_of(of)))
+            hint = f"a place is of whole numbers, and the first is {of}{first}" if first else "it is a single number"
+            raise InputError(f"{of} has no entry {quoted(bracket + place)}", hint=hint)
         step = names.find(entry[1] if entry else word)
         if entry is None:
             steps[step] = None

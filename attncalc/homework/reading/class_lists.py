@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from attncalc.common.errors import InputError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet, respelled
 from attncalc.homework.reading.headings import (
     COUNTED,
     NO_COLUMN,
@@ -55,6 +55,8 @@ MORE_ROWS = "--max-rows says how many it may have"
 REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error")
 """The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
+_COMMA = "\x1f"
+"""Stands for one within a place while the cells of a row are parted."""
 
 
 OF_ANOTHER = "·"
@@ -165,14 +167,16 @@ def _rows(text: str, delimiter: str) -> Iterator[csv_files.Row | Broken]:
         if record is None:
             yield Broken(line, "a quote is not closed, so that no row below it can be told")
             return
-        own = record if headed else _PLACES.sub(lambda found: found[0].replace(",", " "), record)  # these part no cells
-        headed = headed or bool(record.strip())
+        own = record if headed else _PLACES.sub(lambda found: found[0].replace(",", _COMMA), record)
         last = line + len(LINE_END.findall(record.rstrip("\r\n")))
         for row in rows_from(io.StringIO(own, newline=""), line, delimiter):
-            if isinstance(row, Broken) and last > line:
-                yield Broken(line, f"{row.fault}: lines {line} to {last} are one row")
-            else:
+            if isinstance(row, Broken):
+                yield Broken(line, f"{row.fault}: lines {line} to {last} are one row") if last > line else row
+            elif headed:
                 yield row
+            else:
+                yield row._replace(cells=[cell.replace(_COMMA, ",") for cell in row.cells])
+                headed = True
 
 
 def _cells(row: csv_files.Row, columns: Sequence[int]) -> list[str]:
@@ -206,9 +210,9 @@ def _read(
 
 
 def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
-    """The row with its answers alone; all other cells are empty."""
+    """The row with its answers alone, spelled as they are read; all other cells are empty."""
     answered = headings.answers
-    return row._replace(cells=[cell if i in answered else "" for i, cell in enumerate(row.cells)])
+    return row._replace(cells=[respelled(cell) if i in answered else "" for i, cell in enumerate(row.cells)])
 
 
 def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> Sheet:

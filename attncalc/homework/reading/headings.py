@@ -27,7 +27,7 @@ _NAMES = {"name", "names", "surname", "forename", "firstname", "lastname", "full
 _BESIDE_NAMES = {"student", "s", "your", "full", "first", "last", "given", "middle", "family", "of", "the"}
 _TELLING_APART = (STUDENT, "id", "matriculation", "registration", "username", "login", "email", "mail")
 """Words of headings: of the columns of names, and of those that serve where there are none, the best first."""
-_PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
+_PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?:(?: +| *, *)\d{1,6})*) *\]", re.ASCII)
 
 At = tuple[int, ...]
 """The place of an entry in a step."""
@@ -85,11 +85,20 @@ def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False
 def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: StepNames, source: str) -> None:
     """Refuse a list without steps, and numbers under a heading that is nearly a step's name, or under none."""
     where = f"{source}:{head.line}"
+    answered = {place for i in headings.answers for place in (_place(head.cells[i]), (_place(head.cells[i])[0], ()))}
     for i in headings.others:
         heading, cells = head.cells[i], [row.cells[i] for row in rows if i < len(row.cells)]
         if not heading and any(cells):
             raise InputError(f"{where}:{i + 1}: the column has no name")
-        if heading and not _of_student(heading) and names.near(heading) and _holds_numbers(cells):
+        if not heading or _of_student(heading) or not _holds_numbers(cells):
+            continue
+        bare = _without_remark(heading)
+        step, at = _place(bare)
+        if step and names.meant(step) and bare != heading:
+            if (step, at) not in answered:
+                fact = f"{quoted(heading)} is no step of {names.problem}, and what stands below are numbers"
+                raise InputError(f"{where}:{i + 1}: {fact}", hint=f"call the column {quoted(bare)}")
+        elif names.near(heading):
             _refuse(heading, names, f"{where}:{i + 1}")
     if not headings.steps:
         raise InputError(f"{where}: no column is a step of {names.problem}", hint=names.has)
@@ -116,9 +125,15 @@ def _holds_numbers(cells: Sequence[str]) -> bool:
 
 
 def _place(heading: str) -> tuple[str, At]:
-    """`weights[0 1]` → ("weights", (0, 1))."""
+    """`weights[0,1]` → ("weights", (0, 1)), as `weights[0 1]` and `weights[0][1]`."""
     match = _PLACED.fullmatch(heading.replace("][", " "))
-    return (match[1], tuple(map(int, match[2].split()))) if match else (heading, ())
+    return (match[1], tuple(map(int, match[2].replace(",", " ").split()))) if match else (heading, ())
+
+
+def _without_remark(heading: str) -> str:
+    """`weights[0,1] (three decimals)` → `weights[0,1]`."""
+    step, bracket, _ = heading.partition("]")
+    return step + bracket if bracket and "[" in step else re.split("[(:]", heading, maxsplit=1)[0].rstrip()
 
 
 def students_in(head: Sequence[str], where: str) -> list[int]:

@@ -18,6 +18,10 @@ Tell = Callable[[str], None]
 """Who hears remarks on how a list was read."""
 
 
+POSSIBLE = "points possible"
+"""In what Canvas exports, the name of a row that no student's marks stand in but what can be reached."""
+
+
 class Headed(NamedTuple):
     """A list: its column names, and its rows, each as long as they are."""
 
@@ -76,7 +80,7 @@ def roster(path: str, tell: Tell) -> list[str]:
         if alike(student) in lines:
             before = lines[alike(student)]
             raise InputError(f"{found.source}:{row.line}: {quoted(student)} stands in line {before} already")
-        if student:
+        if student and student.casefold() != POSSIBLE:
             lines[alike(student)] = row.line
             students.append(student)
     if not students:

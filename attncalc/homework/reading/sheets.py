@@ -222,7 +222,7 @@ PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
 _UNNAMED = re.compile(r"arr_[0-9]+", re.ASCII)
 """What numpy.savez calls arrays that are given without names."""
-_OF_NUMBERS = re.compile(r'[-+−≈~\d√./⁄∕¼-¾⅐-⅞*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s%sqrtpiej]+', re.ASCII)
+_OF_NUMBERS = re.compile(r'[-+−≈~?…_\d√./⁄∕¼-¾⅐-⅞*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s\u00a0\u202f%sqrtpiej]+', re.ASCII)
 """Text of numbers: with a root, a power of ten or a ≈ in it, it is no file's name."""
 _OF_OBJECTS = re.compile(r"\s*(?:\[\s*)?\{")
 """How JSON with names in it begins: an object, or a list of them."""
@@ -370,7 +370,7 @@ def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:
 
     if any(map(has_point, texts)) or not are_commas(texts):
         return steps
-    return {name: pointed(value) for name, value in steps.items()}
+    return {name: pointed(value, answers.respelled) for name, value in steps.items()}
 
 
 def _with_points(tree: Any, reading: Reading) -> Any:
@@ -379,7 +379,7 @@ def _with_points(tree: Any, reading: Reading) -> Any:
         return tree
     from attncalc.inputs.csv_files import pointed  # a door: as above
 
-    return pointed(tree)
+    return pointed(tree, answers.respelled)
 
 
 def _texts(tree: Any) -> Iterator[str]:
@@ -388,7 +388,7 @@ def _texts(tree: Any) -> Iterator[str]:
     while waiting:
         value = waiting.pop()
         if type(value) is str:
-            yield value.strip()
+            yield answers.respelled(value.strip())
         elif isinstance(value, list):
             waiting += value
 

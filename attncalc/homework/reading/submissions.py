@@ -21,6 +21,8 @@ NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
 WORKSHEET = "worksheet"
 """What a quiz calls what is to be printed, which may lie beside the sheet that comes back."""
+BESIDE = (".", "~$", "__MACOSX")
+"""How names begin of what programs put beside sheets: copies, locks, the files of a repository."""
 _BEGINS = 400
 _REPORT = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"students"\s*:|\{\s*"verdict"\s*:\s*"[a-z-]+"\s*,\s*"first_wrong"|'
@@ -166,7 +168,7 @@ def _meant(word: str, passed: list[str]) -> list[Meant]:
 def _inside(folder: Path, passed: list[str]) -> list[Meant]:
     """The files of a folder and of those in it, in order, and which of these are empty or cannot be read.
 
-    What is no sheet, and no worksheet, is put to what is passed over.
+    What is no sheet, and no worksheet, is put to what is passed over, and what programs put beside sheets is not.
     """
     found: list[Meant] = []
     waiting = [folder]
@@ -174,7 +176,7 @@ def _inside(folder: Path, passed: list[str]) -> list[Meant]:
         at = waiting.pop()
         try:
             with os.scandir(at) as entries:
-                inside = [*entries]
+                inside = [entry for entry in entries if not entry.name.startswith(BESIDE)]
         except OSError as error:
             found.append((at, _unreadable(at, error)))
             continue
@@ -184,7 +186,7 @@ def _inside(folder: Path, passed: list[str]) -> list[Meant]:
                 waiting.append(path)
             elif path.suffix.lower() in (FORMATS if path.stem == WORKSHEET else (*FORMATS, *REFUSED)):
                 found.append((path, None))  # what is handed in as a document is listed, with the mend
-            elif path.stem != WORKSHEET and not path.name.startswith("."):
+            elif path.stem != WORKSHEET:
                 passed.append(str(path))
         if not inside and at != folder:
             found.append((at, InputError(f"{shown(str(at))} is empty")))
@@ -204,7 +206,9 @@ def _fitting(word: str) -> list[Meant]:
             except OSError as error:
                 if is_folder(str(folder)):
                     found[folder] = _unreadable(folder, error)
-    found |= dict.fromkeys(path for path in start.glob(str(pattern)) if not is_folder(str(path)))
+    named = {*start.parts, *pattern.parts}
+    fitting = (path for path in start.glob(str(pattern)) if not is_folder(str(path)))
+    found |= {path: None for path in fitting if not any(part.startswith(BESIDE) for part in {*path.parts} - named)}
     return sorted(found.items())
 
 

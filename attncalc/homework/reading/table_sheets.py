@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -128,7 +128,7 @@ def _result(text: str, source: str, reading: Reading) -> Answer:
 
 def _by_others(table: str, reading: Reading, apart: str | None) -> Reading:
     """How a block is read that has one number a line, whose comma may be either: by what parts cells elsewhere."""
-    lines = [line.strip() for line in table.splitlines() if line.strip()]
+    lines = [respelled(line.strip()) for line in table.splitlines() if line.strip()]
     single = all(DECIMAL_COMMA.fullmatch(line) or line.casefold() in answers.BLANK for line in lines)
     return reading.parted_by(apart) if single else reading
 
@@ -148,6 +148,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
             continue
         name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
         name = name.strip().strip('"')
+        name = name.casefold() if name.casefold() in BESIDE else name
         if not value.strip(",;\t ") and name not in BESIDE:
             if name in titles:
                 raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
@@ -178,13 +179,32 @@ def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
     if not rows:
         return answers.nothing((0, 0))
     left, above = _labelled(rows, reading)
+    told = next(filter(None, (_fault(cell, where) for cell, where in _labels(rows, left, above, source))), None)
+    labels = None if told is None else (sum(len(row.cells) for row in rows), told)
     rows = rows[above:]
 
     def place(at: tuple[int, ...]) -> str:
         return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
 
     cells = [cell for row in rows for cell in row.cells[left:]]
-    return answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+    found = answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+    return replace(found, labels=labels)
+
+
+def _labels(rows: Sequence[Row], left: bool, above: bool, source: str) -> Iterator[tuple[str, str]]:
+    """What is taken for labels, each with its place."""
+    for i, row in enumerate(rows if left else rows[:above]):
+        for j, cell in enumerate(row.cells if above and not i else row.cells[:1]):
+            yield cell, f"{source}:{row.line}:{j + 1}"
+
+
+def _fault(cell: str, where: str) -> InputError | None:
+    """Why a cell is no number, if something stands in it."""
+    try:
+        answers.read(cell)
+    except InputError as error:
+        return None if cell.casefold() in answers.BLANK else error.within(where)
+    return None
 
 
 def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:

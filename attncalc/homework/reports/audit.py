@@ -10,6 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import amount
 from attncalc.common.system import NamedTuple
+from attncalc.homework.diagnosis.comparing import comes_out
 from attncalc.homework.marking.regrading import remarked
 from attncalc.homework.marking.whole_class import Graded, readable
 from attncalc.record.numbers import format_number, in_marks, shortest
@@ -18,8 +19,8 @@ from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
 
 NEAR_LIMIT = (0.8, 1.25)
 """An answer is close that is off by such a share of what it may be off."""
-FEW_UNITS = 3.001
-"""So many units of its last digit a wrong answer may be off to be close to a right one."""
+FEW_UNITS = 3
+"""So many units of its last digit a wrong answer may be off to be close to a right one that does not come out."""
 ABOUT = (
     "Shares are of all marks that could be reached. Behind those of the policy at hand stand the same by marks {}, "
     "cells {}, follow {} and follow {}, all else being equal; marks changed by hand are left out."
@@ -117,21 +118,22 @@ def _doubt(step: MarkedStep, policy: Policy) -> str:
         return step.finding.hint
     if step.finding.kind == "convention":
         return "right under another convention"
-    off, allowed, digits = _off(step, policy)
+    off, allowed, units = _off(step, policy)
     if policy.tolerance is not None and allowed and NEAR_LIMIT[0] <= off / allowed <= NEAR_LIMIT[1]:
         return f"off by {format_number(off)}, where {format_number(allowed)} is allowed"
-    if policy.tolerance is None and step.verdict not in SOUND and 0 < off * 10**digits <= FEW_UNITS:
-        return f"off by {amount(shortest(round(off * 10**digits)), 'unit')} of its last digit"
+    if policy.tolerance is None and step.verdict not in SOUND and 1 <= units <= FEW_UNITS:
+        return f"off by {amount(str(units), 'unit')} of its last digit"
     return ""
 
 
 def _off(step: MarkedStep, policy: Policy) -> tuple[float, float, int]:
-    """How far the worst entry is off, how far it may be, and how many decimals stand.
+    """How far the worst entry is off, how far it may be, and how many units of its last digit that is.
 
-    What is not known is 0: of an answer with gaps, or of a report that does not tell the right values.
+    What is not known is 0: of an answer with gaps, or of a report that does not tell the right values; so are the units
+    where the right value has no more digits, which nothing was rounded to.
     """
     try:
-        given, right = np.array(step.given, dtype=float), np.array(step.expected, dtype=float)
+        given, right = (np.array(each, dtype=float).ravel() for each in (step.given, step.expected))
     except (TypeError, ValueError):
         return 0.0, 0.0, 0
     if given.shape != right.shape or not given.size or not np.isfinite([given, right]).all():
@@ -139,8 +141,9 @@ def _off(step: MarkedStep, policy: Policy) -> tuple[float, float, int]:
     rtol, atol = policy.tolerance or (0.0, 0.0)
     off, allowed = np.abs(given - right), atol + rtol * np.abs(right)
     worst = int(np.argmax(off / allowed if allowed.all() else off))
-    digits = max(len(shortest(each).partition(".")[2]) for each in given.ravel().tolist())
-    return float(off.flat[worst]), float(allowed.flat[worst]), digits
+    digits = max(len(shortest(each).partition(".")[2]) for each in given.tolist())
+    units = 0 if comes_out(right[worst], 10.0**-digits) else round(float(off[worst]) * 10**digits)
+    return float(off[worst]), float(allowed[worst]), units
 
 
 def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:

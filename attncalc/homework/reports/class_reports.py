@@ -191,6 +191,8 @@ def _student(one: Graded) -> dict[str, Any]:
     if one.marked is None:
         unread = {"verdict": UNREADABLE, "score": None, "out_of": None, "error": one.error, "hint": one.hint or None}
         return told | unread
+    if one.marked.points:
+        told["points"] = dict(one.marked.points)
     return {**told, **{key: value for key, value in one.marked.to_dict().items() if key != "policy"}}
 
 

@@ -12,6 +12,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
+from attncalc.homework.reading.lists import POSSIBLE
 from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
 from attncalc.inputs.reading import Reading
@@ -23,7 +24,7 @@ MOODLE, CANVAS = ("identifier", "grade"), ("student", "id")
 NAMES = ("full name", "first name", "last name", "surname", "student")
 """Columns that hold what students are called, which is theirs to choose."""
 IDS = ("identifier", "email address", "id number", "username", "id", "sis user id", "sis login id")
-MOST, LOCKED, POSSIBLE = "maximum grade", "grade can be changed", "points possible"
+MOST, LOCKED = "maximum grade", "grade can be changed"
 ASSIGNMENT = re.compile(r".*\(\d+\)")
 DIGITS = 5
 """Decimals of a grade, as Moodle keeps them."""
