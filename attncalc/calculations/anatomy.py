@@ -28,7 +28,7 @@ from attncalc.calculations.transformer_blocks import (
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation
-from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Declared, Shape, Weights, With, parse_shape
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, IF_ANY, Declared, Shape, Weights, With, parse_shape
 from attncalc.language.axes import Axes, Axis, composite
 from attncalc.language.graph import Node, building, given, group, step, walk
 from attncalc.language.ops import affine, lookup, take, tanh
@@ -57,8 +57,8 @@ class Layout(NamedTuple):
     decoder_layers: Annotated[
         int, "how many blocks a decoder has; --layers are then the encoder's, and both read n tokens", FROM_0_ON
     ] = 0
-    positions: Annotated[int | None, "how many positions have a learned vector", AT_LEAST_1] = None
-    segments: Annotated[int | None, "how many kinds of segments have a learned vector: BERT's 2", AT_LEAST_1] = None
+    positions: Annotated[int | None, "how many positions have a learned vector", IF_ANY] = None
+    segments: Annotated[int | None, "how many kinds of segments have a learned vector: BERT's 2", IF_ANY] = None
     embedding_norm: Annotated[bool, "a norm stands behind the embedding"] = False
     final_norm: Annotated[bool, "a norm stands behind the last block"] = False
     head: Annotated[

@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.common.system import NamedTuple
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, With
+from attncalc.declare.operands import ABOVE_0, CAP, IF_ANY, With
 from attncalc.language import ops  # a family of theirs is loaded when it is asked for
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, as_node, constant, constants, note, step
@@ -37,12 +37,12 @@ Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each e
 Window = Annotated[
     int | None,
     "a query sees this many keys: itself and those before it; without --causal, on each side",
-    AT_LEAST_1,
+    IF_ANY,
 ]
 Scale = Annotated[
     float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
 ]
-Softcap = Annotated[float | None, "scores are squeezed into −C … C: C·tanh(score/C)", ABOVE_0]
+Softcap = Annotated[float | None, "scores are squeezed into −C … C: C·tanh(score/C)", CAP]
 MaskFirst = Annotated[
     bool,
     "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it",

@@ -25,7 +25,7 @@ from attncalc.calculations.published import PUBLISHED, Name
 from attncalc.common.errors import OptionError, with_facts
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import at_most, calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, IF_ANY, Exercise
 from attncalc.evaluate import cost
 from attncalc.evaluate.cost import Cost, Count
 from attncalc.language.axes import Axes, Axis
@@ -194,9 +194,7 @@ def complexity(
     kv_heads: Annotated[int | None, "how many key heads; as many as heads if not given", AT_LEAST_1] = None,
     layers: Annotated[int, "how many blocks", AT_LEAST_1] = 1,
     d_ffn: Annotated[int | None, "the width of the feed-forward network; 4·d_model if not given", AT_LEAST_1] = None,
-    vocab: Annotated[
-        int | None, "the size of the vocabulary; without it the embedding is not counted", AT_LEAST_1
-    ] = None,
+    vocab: Annotated[int | None, "the size of the vocabulary; without it the embedding is not counted", IF_ANY] = None,
     bytes: Annotated[float, "how many bytes a number takes: 2 in float16, 4 in float32, 0.5 in int4", ABOVE_0] = 2,
     flops_per_second: Annotated[float, "what the processor can do (default: an A100 in bfloat16)", ABOVE_0] = 312e12,
     bandwidth: Annotated[
@@ -206,7 +204,7 @@ def complexity(
     batch: Annotated[int, "how many texts of n tokens", AT_LEAST_1] = 1,
     training: Annotated[bool, "count the backward pass, too"] = False,
     layout: Annotated[Layout, ""] = AS_IN_2017,
-    experts: Annotated[int | None, "how many experts stand in place of the feed-forward network", AT_LEAST_1] = None,
+    experts: Annotated[int | None, "how many experts stand in place of the feed-forward network", IF_ANY] = None,
     mixture: Annotated[Mixture, "experts_"] = AS_MIXTRAL,
     latent: Annotated[Latent, "latent_"] = NO_LATENT,
 ) -> tuple[Node, ...]:

@@ -11,7 +11,7 @@ from attncalc.calculations.layers import GATED, FfnActivation, bent, ffn
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, With
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, IF_ANY, Exercise, With
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, constant, constants, group, output, step
 from attncalc.language.ops import (
@@ -62,7 +62,7 @@ class Routing(NamedTuple):
     scoring: Annotated[Literal["softmax", "sigmoid"], "how the router's logits become probabilities"] = "softmax"
     no_renormalise: Annotated[bool, "the gates are the probabilities of those chosen, as they are"] = False
     routed_scale: Annotated[float, "what the gates are multiplied by in the end", ABOVE_0] = 1
-    groups: Annotated[int | None, "the experts stand in so many groups, of which a token meets few", AT_LEAST_1] = None
+    groups: Annotated[int | None, "the experts stand in so many groups, of which a token meets few", IF_ANY] = None
     top_groups: Annotated[int, "of how many groups a token meets experts, with --groups", AT_LEAST_1, GROUPED] = 1
     group_by: Annotated[
         Literal["best", "best-two"], "what ranks a group: its best expert, or its best two", GROUPED
@@ -127,7 +127,7 @@ def experts(
     c_R: Annotated[Node | None, "what is added to the probabilities where experts are ranked, and only there"] = None,
     routing: Annotated[Routing, ""] = AS_MIXTRAL,
     capacity: Annotated[
-        int | None, "how many tokens an expert has room for; those after them are dropped", AT_LEAST_1
+        int | None, "how many tokens an expert has room for; those after them are dropped", IF_ANY
     ] = None,
     activation: FfnActivation = "swiglu",
 ) -> tuple[Node, Node, Node, Node]:

@@ -38,7 +38,7 @@ from attncalc.calculations.transformer_blocks import (
 from attncalc.common.errors import DomainError, OptionError, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Measured, calculation
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, CAP, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, aside, constant, constants, group, output, step
@@ -283,7 +283,7 @@ def model(
     no_first_norm: Annotated[bool, "the first attention has no norm in front: the embeddings have one already"] = False,
     window_layers: Annotated[tuple[int, ...] | None, "the layers that --window is for, counted from 0 (all)"] = None,
     local_rope_base: Annotated[float | None, "the base of the turns in those layers, without scaling", ABOVE_0] = None,
-    final_softcap: Annotated[float | None, "logits are squeezed into −C … C: C·tanh(logit/C)", ABOVE_0] = None,
+    final_softcap: Annotated[float | None, "logits are squeezed into −C … C: C·tanh(logit/C)", CAP] = None,
     top: Annotated[int, "how many of the likeliest next tokens are told", AT_LEAST_1] = MOST_NEXT,
     no_head: Annotated[bool, "the model ends with its hidden states, and has no logits"] = False,
     head_activation: Annotated[ActivationKind | None, "the function of a head's own layer; that of all others"] = None,

@@ -11,7 +11,7 @@ from attncalc.calculations.conditions import must_be_places, must_sum_to_one, nu
 from attncalc.common.errors import DomainError, OptionError, ShapeError, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same, shares
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise, Range, operand
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, IF_ANY, Exercise, Range, operand
 from attncalc.language.axes import Axis, describe
 from attncalc.language.graph import Node, as_node, aside, constant, constants, group, note, output, step
 from attncalc.language.ops import (
@@ -40,7 +40,7 @@ from attncalc.language.ops import (
 )
 from attncalc.record.trace import Trace
 
-SHARE = Range(above=0, at_most=1)
+SHARE = Range(above=0, at_most=1, optional=True)
 WARM = Range(above=0, instead="--greedy takes the likeliest")
 TURNS = 50
 
@@ -64,7 +64,7 @@ def sampling(
     previous: Annotated[Node | None, "the tokens so far, which --repetition-penalty makes less likely"] = None,
     *,
     temperature: Annotated[float, "the scores are divided by it first", WARM] = 1,
-    top_k: Annotated[int | None, "only so many of the likeliest tokens are left", AT_LEAST_1] = None,
+    top_k: Annotated[int | None, "only so many of the likeliest tokens are left", IF_ANY] = None,
     top_p: Annotated[float | None, "only the likeliest are left, until they reach this share", SHARE] = None,
     min_p: Annotated[float | None, "only those of at least this share of the likeliest one's", SHARE] = None,
     repetition_penalty: Annotated[

@@ -479,7 +479,7 @@ def _as_number(option: Option, value: Rational | float) -> Rational | float | st
     """The number as the option has it, within its range; None where it takes no such number."""
     size = _size(value)
     if math.isfinite(size) and not option.range.holds(size):
-        none = f"without {option.flag} there is none" if option.default is None and not size else ""
+        none = f"without {option.flag} there is none" if option.range.optional and not size else ""
         fact = f"{option.flag} must be {option.range}, not {size:.15g}"
         raise OptionError(fact, hint=option.range.instead or none)
     if size == math.inf and "inf" in option.choices:

@@ -69,6 +69,7 @@ class Range(NamedTuple):
     above: float | None = None
     below: float | None = None
     instead: str = ""  # what does what one beyond it may have been meant to do
+    optional: bool = False  # whether there is none without the option, which 0 may have been meant to say
 
     def holds(self, number: Any) -> bool:
         """Whether the number lies within."""
@@ -90,6 +91,7 @@ class Range(NamedTuple):
 
 
 AT_LEAST_1, ABOVE_0, FROM_0_ON = Range(at_least=1), Range(above=0), Range(at_least=0)
+IF_ANY, CAP = AT_LEAST_1._replace(optional=True), ABOVE_0._replace(optional=True)
 
 
 class With(NamedTuple):

@@ -185,6 +185,19 @@ class TestRanges:
             checked(load(name), {option.name: lowest - 1})
         assert with_facts(option.help, "8", str(option.range)).endswith(f" (8; {option.range})")
 
+    @rows(
+        ("name", "option"),
+        [(name, o) for name in TABLE for o in load(name).options if o.range != Range() and not o.range.holds(0)],
+        ids=lambda each: each if isinstance(each, str) else each.name,
+    )
+    def test_who_writes_0_is_told_to_leave_out_only_what_may_be(self, name: str, option: Option) -> None:
+        with pytest.raises(OptionError) as refused:
+            checked(load(name), {option.name: 0})
+        if refused.value.hint == f"without {option.flag} there is none":
+            assert option.default is None
+            assert "if not given" not in option.help
+            assert option.name not in ("n", "m", "d", "steps", "rate", "std", "d_ffn", "block", "decay")
+
     @rows("name", TABLE)
     def test_every_default_lies_within(self, name: str) -> None:
         for option in load(name).options:
