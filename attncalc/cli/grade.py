@@ -398,10 +398,10 @@ def _mark_sheet(back: Back, files: Sequence[str]) -> _MarkSheet | None:
 def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
     """Write the marks into a mark sheet, in the encoding that platforms and spreadsheets read."""
     source = shown(str(sheet.path))
-    found = filled(decode(sheet.data, source), source, sheet.column, graded)
+    text, notes = filled(decode(sheet.data, source), source, sheet.column, graded)
     marked = sheet.data[:1] in (b"\xef", b"\xff", b"\xfe")
-    out.deliver(found.text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
-    for note in found.notes:
+    out.deliver(text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
+    for note in notes:
         out.say("note", note)
 
 
