@@ -153,7 +153,8 @@ def package(files: Mapping[str, str], programs: Container[str] = ()) -> bytes:
 
 def item(one: Question, number: int = 0) -> str:
     """An assessmentItem: the gaps, the marks of each, and the hints of known mistakes."""
-    text = body(one.page, one.gaps, Writing(plain, _interaction))
+    box = '<textEntryInteraction responseIdentifier="{}" expectedLength="8"/>'
+    text = body(one.page, one.gaps, Writing(plain, lambda gap: box.format(gap.name)))
     known = {wrong.mistake.id: wrong.mistake.hint for gap in one.gaps.values() for wrong in gap.wrong}
     declared = [
         f'<responseDeclaration identifier="{gap.name}" {SINGLE}>'
@@ -184,10 +185,6 @@ def item(one: Question, number: int = 0) -> str:
         "</assessmentItem>",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _interaction(gap: Gap) -> str:
-    return f'<textEntryInteraction responseIdentifier="{gap.name}" expectedLength="8"/>'
 
 
 def _processing(gap: Gap, mark: float) -> str:
