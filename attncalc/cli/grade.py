@@ -32,9 +32,8 @@ from attncalc.homework.marking.overrides import Blank, Override, overridden, rea
 from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, names_of, read_report
 from attncalc.homework.marking.whole_class import Graded, Posed, Settings, absent, blank_by, exit_status
 from attncalc.homework.reading.answers import MOST_TOLD
-from attncalc.homework.reading.class_lists import MOST_ROWS
+from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
 from attncalc.homework.reading.names import alike, file_name
-from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import (
     REPORTS,
     SUFFIXES,

@@ -172,7 +172,7 @@ def test_nothing_in_a_cell_makes_a_row(tmp_path_factory: pytest.TempPathFactory,
         writer.writerows([f"S{i}", *before, *after] for i, (before, after) in enumerate(answered(remarks)))
     rows = class_list(path, Reading(), KEY.names)
     assert rows is not None
-    assert [row.student for row in rows] == [f"S{i}" for i in range(len(remarks))]
+    assert [row.name for row in rows] == [f"S{i}" for i in range(len(remarks))]
     assert all(row.sheet is not None for row in rows)
 
 
@@ -309,7 +309,7 @@ def test_what_is_beside_the_answers_is_passed_over(tmp_path: Path, headings: str
     assert rows is not None
     [one] = rows
     assert one.sheet is not None
-    assert (one.student, Marker(KEY).mark(one.sheet).verdict) == ("Ann Lee", "right")
+    assert (one.name, Marker(KEY).mark(one.sheet).verdict) == ("Ann Lee", "right")
     assert [re.findall('"(.*?)"', note) for note in reading.notes] == ([others] if others else [])
 
 

@@ -55,19 +55,23 @@ MORE_ROWS = "--max-rows says how many it may have"
 REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error")
 """The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
+    path: Path | None = None  # of the file that it is, or stands in
 
 
 OF_ANOTHER = "·"
+    data: bytes | None = None  # what the file holds, for a machine that may not have it
+    known: bool = False  # whether the name holds, whatever stands on the sheet
+    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
 """Stands above a column of another problem."""
 
 
-class Row(NamedTuple):
-    """A student's row: a sheet, or why it is none."""
+class Submission(NamedTuple):
+    """A sheet that is to be marked: a file, or what was read of one already."""
 
-    student: str
+    name: str  # of its student, as far as its place tells
     source: str
     sheet: Sheet | None = None
-    error: str = ""
+    error: str = ""  # why what was read of it is no sheet
     hint: str = ""
 
 
@@ -80,7 +84,7 @@ def class_list(
     alone: bool = True,
     most_rows: int = MOST_ROWS,
     parts: Mapping[str, StepNames] = NOTHING,
-) -> list[Row] | None:
+) -> list[Submission] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
 
     Of several problems, which are its `parts`, the headings say which they are of: `dot/products[0]`. Each makes a row.
@@ -97,7 +101,7 @@ def class_list(
         return None  # why it cannot be read is told where it is marked as a sheet
     source = visible(source or path.name, LONGEST_SOURCE)
     several = {part: own for part, own in parts.items() if f"{part}/" in first_line(text)}
-    made: list[Row] = []
+    made: list[Submission] = []
     for part, own in (several or {"": names}).items():
         with limited(timed=not alone):
             found = _listed(text, reading, own, source, part, parts, alone=alone, most_rows=most_rows)
@@ -188,11 +192,11 @@ def _read(
     *,
     commas: bool,
     always: bool,
-) -> Row:
+) -> Submission:
     """The sheet that a row is, or what is wrong with it; each student has a decimal mark of their own."""
     where = f"{source}:{row.line}"
     if isinstance(row, Broken):
-        return Row(where, where, error=f"{where}: {row.fault}")
+        return Submission(where, where, error=f"{where}: {row.fault}")
     name = visible(" ".join(filter(None, map(meant, _cells(row, headings.students)))), LONGEST_NAME) or where
     try:
         with limited():
@@ -200,9 +204,9 @@ def _read(
             own = _answers(row, headings)
             pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
             problem = part or "".join(_cells(row, headings.problem)).strip()
-            return Row(name, where, replace(_sheet(headings, pointed.cells, name, where), problem=problem))
+            return Submission(name, where, sheet=replace(_sheet(headings, pointed.cells, name, where), problem=problem))
     except InputError as error:
-        return Row(name, where, error=error.message, hint=error.hint)
+        return Submission(name, where, error=error.message, hint=error.hint)
 
 
 def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
