@@ -41,7 +41,7 @@ CLASS = 12
 
 @cache
 def made(name: str, count: int = CLASS, seed: int = 5) -> list[Quiz]:
-    return for_class(name, count, seed=seed, sizes={}, level="medium")
+    return for_class(name, count, seed)
 
 
 def numbers(problem: Problem) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class TestVariants:
     @pytest.mark.thorough
     @pytest.mark.spread(6)
     def test_they_are_made_again_by_their_seed(self, name: str) -> None:
-        again = for_class(name, CLASS, seed=5, sizes={}, level="medium")
+        again = for_class(name, CLASS, 5)
         for one, other in zip(again, made(name), strict=True):
             mine, theirs = numbers(one.problem), numbers(other.problem)
             assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
@@ -180,8 +180,9 @@ def largest(problem: Problem) -> float:
 @pytest.mark.parametrize("name", HARD)
 def test_they_are_as_hard_as_the_problem_for_one(name: str, level: str) -> None:
     calculation, wanted = HARD[name]
-    alone = [quiz(calculation, seed=3 + i, sizes={}, level=level, wanted=wanted).problem for i in range(STARTS)]
-    found = [one.problem for one in for_class(calculation, CLASS, seed=3, sizes={}, level=level, wanted=wanted)]
+    wanted = wanted._replace(level=level)
+    alone = [quiz(calculation, 3 + i, wanted).problem for i in range(STARTS)]
+    found = [one.problem for one in for_class(calculation, CLASS, 3, wanted)]
     assert len(found) == CLASS
     assert max(map(one_hot_rows, found)) <= max(map(one_hot_rows, alone)) <= 2
     assert max(map(largest, found)) <= max(LARGE[level], AS_LARGE * max(map(largest, alone)))
