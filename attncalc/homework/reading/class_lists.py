@@ -14,22 +14,11 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attncalc.common.errors import InputError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet
-from attncalc.homework.reading.headings import (
-    COUNTED,
-    NO_COLUMN,
-    At,
-    Headings,
-    read_headings,
-    refuse_misspelt,
-    seem_from_one,
-)
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, At, Sheet
+from attncalc.homework.reading.headings import COUNTED, Headings, read_headings, refuse_misspelt, seem_from_one
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames, limited
 from attncalc.homework.reading.table_sheets import has_commas
 from attncalc.inputs import csv_files, resolve
@@ -55,13 +44,9 @@ MORE_ROWS = "--max-rows says how many it may have"
 REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error")
 """The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
-    path: Path | None = None  # of the file that it is, or stands in
 
 
 OF_ANOTHER = "·"
-    data: bytes | None = None  # what the file holds, for a machine that may not have it
-    known: bool = False  # whether the name holds, whatever stands on the sheet
-    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
 """Stands above a column of another problem."""
 
 
@@ -70,9 +55,13 @@ class Submission(NamedTuple):
 
     name: str  # of its student, as far as its place tells
     source: str
+    path: Path | None = None  # of the file that it is, or stands in
     sheet: Sheet | None = None
     error: str = ""  # why what was read of it is no sheet
     hint: str = ""
+    data: bytes | None = None  # what the file holds, for a machine that may not have it
+    known: bool = False  # whether the name holds, whatever stands on the sheet
+    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
 
 
 def class_list(
@@ -216,12 +205,8 @@ def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
 
 
 def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> Sheet:
-    def answered(columns: NDArray[np.intp]) -> Answer:
-        def place(at: At) -> str:
-            return f"{where}:{columns[at] + 1}"
-
-        written = [None if i == NO_COLUMN else cells[i] for i in columns.ravel().tolist()]
-        return replace(answers.from_text(written, columns.shape, place), asked=columns != NO_COLUMN)
+    def answered(columns: Mapping[At, int]) -> Answer:
+        return answers.from_places({at: cells[i] for at, i in columns.items()}, lambda at: f"{where}:{columns[at] + 1}")
 
     read = {step: partial(answered, columns) for step, columns in headings.steps.items()}
     return Sheet(answers.each_read(read), student=name, source=where)

@@ -33,7 +33,7 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
-from attncalc.inputs.given import Place, as_typed, brackets, is_literal, read_literal
+from attncalc.inputs.given import as_typed, brackets, is_literal, read_literal
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import OF_DOCUMENTS, Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
@@ -314,21 +314,13 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> Mapping[str, Calla
     answered = {}
     for step, entries in places.items():
         ranks = {len(at) for at in entries}
-        shape = tuple(1 + max(at[axis] for at in entries) for axis in range(min(ranks)))
-        if step in steps or len(ranks) > 1 or prod(shape) > answers.MOST_ENTRIES:
+        if step in steps or len(ranks) > 1 or prod(answers.reached(entries)) > answers.MOST_ENTRIES:
             fault = "is answered as a whole, too" if step in steps else "has entries of different ranks, or too many"
             raise InputError(
                 f"{source or 'the sheet'}: {quoted(step)} {fault}", hint='an entry is "weights[1,0]": 0.37'
             )
-        answered[step] = partial(_placed, entries, shape, brackets(source, visible(step, 80)))
+        answered[step] = partial(answers.from_places, entries, brackets(source, visible(step, 80)))
     return answered
-
-
-def _placed(entries: Mapping[tuple[int, ...], Any], shape: tuple[int, ...], place: Place) -> Answer:
-    """The answer of which these entries are given."""
-    written = [entries.get(at) for at in np.ndindex(shape)]
-    there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
-    return replace(answers.from_text(written, shape, place), asked=there)
 
 
 def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:
