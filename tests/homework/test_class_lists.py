@@ -50,6 +50,7 @@ def graded(*paths: Path) -> list[tuple[str, str]]:
         pytest.param("softmax[1], Student ,softmax[0]\n0.731,Ann,0.269\n", ["Ann right"], id="columns in any order"),
         pytest.param("student;softmax[0];softmax[1]\nAnn;0,269;0,731\n", ["Ann right"], id="decimal commas"),
         pytest.param("student,sum\nAnn,1.368\n", ["Ann right"], id="a single number"),
+        pytest.param("student,sum\nAnn,1/2\nBob,1.368\n", ["Ann wrong", "Bob right"], id="a single number, exactly"),
         pytest.param(f"{HEAD}\nAnn,,\n", ["Ann wrong"], id="nothing answered"),
         pytest.param(
             "student,softmax[1]\nAnn,0.731\nBob,0.5\nCy,\n",

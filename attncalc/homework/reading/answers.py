@@ -247,7 +247,8 @@ class Answer:
         def pad(part: Array) -> Array:
             blank = {"f": math.nan, "O": None}.get(part.dtype.kind, 0)
             whole = np.full(shape, blank, dtype=part.dtype)
-            whole[tuple(map(slice, part.shape))] = part
+            there: tuple[Any, ...] = (..., *map(slice, part.shape))  # of a single number its entry, not its array
+            whole[there] = part
             return whole
 
         return self.laid(pad)
