@@ -17,7 +17,8 @@ from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.autograders import EXPORTS, FILE, GRADESCOPE, autograder
 from attncalc.homework.quiz.banks import picked, read_bank
-from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, for_platforms, problem_document
+from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, problem_document, question
+from attncalc.homework.quiz.platforms import exported
 from attncalc.homework.quiz.rosters import class_files, pooled, shared_out
 from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
@@ -116,7 +117,7 @@ class Handouts:
         else:
             assert self.found is not None, "there is one, where there are not many"
             own, key = files(self.found.problem, formats, self.asked, wording), KEY
-            others = for_platforms(self.found.problem, fixed, self.asked, wording) if fixed else {}
+            others = exported([question(self.found.problem, self.asked, wording)], fixed) if fixed else {}
         marker = {FILE: autograder(key, own[key], visibility)} if GRADESCOPE in exports else {}
         return {**own, **others, **marker}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from html import escape
 
 from attncalc.common.errors import OptionError, place_text, visible
@@ -339,7 +339,6 @@ MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {
 FORMATS = tuple(MAKERS)
 
 
-def exported(form: str, questions: Sequence[Question]) -> tuple[str, str | bytes]:
-    """A quiz for a platform: the file's name, and what is in it."""
-    file, make = MAKERS[form]
-    return file, make(questions)
+def exported(questions: Sequence[Question], formats: Iterable[str]) -> dict[str, str | bytes]:
+    """A quiz for platforms: what is in their files, by the names of these."""
+    return {file: make(questions) for file, make in (MAKERS[form] for form in formats)}
