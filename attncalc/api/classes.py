@@ -20,10 +20,10 @@ from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.marking.regrading import Report, by_policy
 from attncalc.homework.marking.whole_class import Graded, Posed, blank_by, posed
 from attncalc.homework.quiz.handouts import KEY, problem_document
-from attncalc.homework.reading.class_lists import MOST_ROWS
+from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, from_python
-from attncalc.homework.reading.submissions import Submission, submissions, submitter
+from attncalc.homework.reading.submissions import submissions, submitter
 from attncalc.homework.reading.variants import PROBLEM
 from attncalc.homework.reports.class_reports import (
     REPORTS,

@@ -17,11 +17,12 @@ from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.autograders import EXPORTS, FILE, GRADESCOPE, autograder
 from attncalc.homework.quiz.banks import picked, read_bank
-from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, for_platforms, problem_document
+from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, problem_document, question
+from attncalc.homework.quiz.platforms import exported
 from attncalc.homework.quiz.rosters import class_files, pooled, shared_out
-from attncalc.homework.quiz.search import Asks, Quiz, weighed
+from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
-from attncalc.homework.quiz.templates import Wanted
+from attncalc.homework.quiz.templates import Asks, Wanted
 from attncalc.homework.quiz.variants import for_class, variants
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import asked, from_document, words_of
@@ -116,7 +117,7 @@ class Handouts:
         else:
             assert self.found is not None, "there is one, where there are not many"
             own, key = files(self.found.problem, formats, self.asked, wording), KEY
-            others = for_platforms(self.found.problem, fixed, self.asked, wording) if fixed else {}
+            others = exported([question(self.found.problem, self.asked, wording)], fixed) if fixed else {}
         marker = {FILE: autograder(key, own[key], visibility)} if GRADESCOPE in exports else {}
         return {**own, **others, **marker}
 
@@ -165,8 +166,9 @@ def quiz(
         for word in [*inputs, *options]:
             if word not in known:
                 raise OptionError(f"{base} has no {quoted(word)}", hint=near(word, known))
-        wanted = Wanted(checked(calculation, dict(options)) if options else {}, arrays, tuple(given), backward)
-        made = drawn(name, chosen, sizes, level, wanted, asks, students)
+        own = checked(calculation, dict(options)) if options else {}
+        wanted = Wanted(own, arrays, tuple(given), backward, sizes, level or USUAL_LEVEL, asks)
+        made = drawn(name, chosen, wanted, students)
     elif problem is None:
         raise OptionError("a quiz is of a calculation, of a problem of one's own or of a bank")
     else:
@@ -184,31 +186,22 @@ def any_seed() -> int:
     return int.from_bytes(os.urandom(3), "big")
 
 
-def drawn(
-    name: str,
-    seed: int,
-    sizes: Mapping[str, int],
-    level: str | None,
-    wanted: Wanted,
-    asks: Asks,
-    students: Sequence[str] | None,
-) -> Handouts:
+def drawn(name: str, seed: int, wanted: Wanted, students: Sequence[str] | None) -> Handouts:
     """A problem of a calculation with new numbers; or one for each student, and what the first of them shows."""
-    level = level or USUAL_LEVEL
     if students is None:
-        found = found_for(name, seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
-        return Handouts(found, asked(*asks, Key(found.problem).names))
+        found = found_for(name, seed, wanted)
+        return Handouts(found, asked(*wanted.asks, Key(found.problem).names))
 
     def of_sizes(sizes: Mapping[str, int]) -> list[Quiz]:
-        return for_class(name, len(students), seed=seed, sizes=sizes, level=level, wanted=wanted, asks=asks)
+        return for_class(name, len(students), seed, wanted._replace(sizes=sizes))
 
-    many = of_sizes(sizes)
+    many = of_sizes(wanted.sizes)
     if len(many) < len(students):
-        larger = next((size for size in _larger(many) if len(of_sizes({**sizes, **size})) >= len(students)), {})
+        larger = next((size for size in _larger(many) if len(of_sizes({**wanted.sizes, **size})) >= len(students)), {})
         mend = "".join(f"larger sizes have more: --size {axis}={size}" for axis, size in larger.items())
         raise _too_few(len(many), students, name, mend)
-    wants = asked(*asks, Key(many[0].problem).names)
-    keys = shared_out(students, [one.problem for one in many], wants, level, wanted.inputs)
+    wants = asked(*wanted.asks, Key(many[0].problem).names)
+    keys = shared_out(students, [one.problem for one in many], wants, wanted.level, wanted.inputs)
     return Handouts(_of_all(many), keys=keys)
 
 

@@ -32,9 +32,8 @@ from attncalc.homework.marking.overrides import Blank, Override, overridden, rea
 from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, names_of, read_report
 from attncalc.homework.marking.whole_class import Graded, Posed, Settings, absent, blank_by, exit_status
 from attncalc.homework.reading.answers import MOST_TOLD
-from attncalc.homework.reading.class_lists import MOST_ROWS
+from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
 from attncalc.homework.reading.names import alike, file_name
-from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import (
     REPORTS,
     SUFFIXES,
@@ -398,10 +397,10 @@ def _mark_sheet(back: Back, files: Sequence[str]) -> _MarkSheet | None:
 def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
     """Write the marks into a mark sheet, in the encoding that platforms and spreadsheets read."""
     source = shown(str(sheet.path))
-    found = filled(decode(sheet.data, source), source, sheet.column, graded)
+    text, notes = filled(decode(sheet.data, source), source, sheet.column, graded)
     marked = sheet.data[:1] in (b"\xef", b"\xff", b"\xfe")
-    out.deliver(found.text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
-    for note in found.notes:
+    out.deliver(text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
+    for note in notes:
         out.say("note", note)
 
 

@@ -30,7 +30,6 @@ from attncalc.homework.practice.session import Draw, Session
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.reading.asked import asked, from_document, words_of
-from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import Document, load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode, read_file
@@ -202,7 +201,7 @@ def _session(
     how: Mapping[str, Any],
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
-    seed, sizes, level = drawing.seed, sizes_of(drawing.size), drawing.level
+    seed, sizes = drawing.seed, sizes_of(drawing.size)
     held = _held(words[0], drawing) if are_a_document(words) else None
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
     own_sizes = write_graph(held.problem).bound.sizes if held else sizes  # for other numbers like its own
@@ -219,7 +218,7 @@ def _session(
     head: dict[str, Any] = {
         "practice": name,
         "size": dict(sizes),
-        "level": level,
+        "level": drawing.level,
         **how,
         "document": dict(held.document) if held else None,
         **{name: value for name, value in further.items() if value},
@@ -234,6 +233,7 @@ def _session(
     if seed is None and held is None and not earlier:
         out.say("note", f"--seed {chosen} makes these problems again")
     wanted = wanted_by(name, drawing, options) if held is None else _like(held)
+    wanted = wanted._replace(sizes=own_sizes, asks=asks)
 
     def posed(problem: Problem) -> Posed:
         known = Key(problem).names
@@ -244,8 +244,7 @@ def _session(
         if held is not None and number == 0:
             return posed(held.problem)
         seeds = (chosen + TRIED * number + turn for turn in range(TRIED))
-        usual = level or LEVELS[1]
-        drawn = (found_for(name, seed=each, sizes=own_sizes, level=usual, wanted=wanted, asks=asks) for each in seeds)
+        drawn = (found_for(name, each, wanted) for each in seeds)
         first = next(drawn)
         showing = (one for one in chain([first], drawn) if mistake not in one.hidden)
         return posed(next(showing, first).problem)

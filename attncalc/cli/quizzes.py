@@ -37,7 +37,7 @@ from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import from_document, words_of
 from attncalc.homework.reading.lists import roster
-from attncalc.homework.reading.variants import LEVELS, is_keys
+from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL, is_keys
 from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import document_file, load_document
@@ -227,9 +227,9 @@ def quiz(
     if whole:
         made = _of_document(words[0], drawing, seed, asking, students, said)
     else:
-        wanted = wanted_by(name, drawing, own)
+        wanted = wanted_by(name, drawing, own)._replace(sizes=sizes, asks=asking.words)
         with bar():
-            made = drawn(name, seed, sizes, drawing.level, wanted, asking.words, students)
+            made = drawn(name, seed, wanted, students)
     _hand_out(folder, made, formats, exports, wording, visibility)
     if drawing.seed is None and students is None and not whole:
         out.say("note", f"--seed {seed} makes this problem again")
@@ -320,7 +320,8 @@ def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
         said[option] = {"true": True, "false": False}.get(value.strip(), value.strip())
     operands, options, backward = by_name(calculation, derivative, said)
     gathered = gather(calculation, (), operands, options, Reading(), backward=backward is not None)
-    return Wanted(gathered.options, gathered.inputs, names(drawing.given), backward)
+    given, level = names(drawing.given), drawing.level or USUAL_LEVEL
+    return Wanted(gathered.options, gathered.inputs, given, backward, level=level)
 
 
 def _tell(found: Quiz, sizes: Mapping[str, int], *, many: bool) -> None:

@@ -82,10 +82,6 @@ class Call:
             for giver, passed in givers.items():
                 self.reading.tell(f"{both(passed)} of {source} {are(passed)} overruled by {giver}")
 
-    def hands_over(self, operand: Operand) -> None:
-        """Forget the word of an operand, whose file is one of several operands and may supply this one too."""
-        del self.words[operand.name]
-
     def holds(self, contents: Contents) -> dict[str, str]:
         """The operands that a file holds by name, and those names."""
         held: dict[str, str] = {}
@@ -172,7 +168,8 @@ def _check_transposed(call: Call) -> None:
 
 def _supply(call: Call, operand: Operand, word: str) -> None:
     """Take a word for its operand, and from the file that it names what that holds for others, and its options."""
-    if operand.kind == "tokens" and _of_checkpoint(call) and exists(word) and not is_folder(word):
+    of_checkpoint = any(each.kind == "checkpoint" for each in call.operands)
+    if operand.kind == "tokens" and of_checkpoint and exists(word) and not is_folder(word):
         word = f"@{word}"  # ids are no names of files, as words of a vocabulary might be
     call.words[operand.name] = word
     if operand.kind == "checkpoint":
@@ -181,7 +178,7 @@ def _supply(call: Call, operand: Operand, word: str) -> None:
     if operand.kind == "model":
         if found is None:
             raise InputError(f"{operand.name}: there is no file {quoted(word)}", hint="a model is a JSON file")
-        call.hands_over(operand)
+        del call.words[operand.name]
         call.take(found.contents.source, {operand.name: found})
         return
     if found is None or found.name is not None or found.at:
@@ -190,15 +187,10 @@ def _supply(call: Call, operand: Operand, word: str) -> None:
     if calculation_of(contents) is not None:
         _supply_document(call, operand, contents)
     elif inner := _unwrapped(call, operand, contents):
-        call.hands_over(operand)
+        del call.words[operand.name]
         _supply_whole(call, inner)
     else:
         _supply_others(call, operand, contents)
-
-
-def _of_checkpoint(call: Call) -> bool:
-    """Whether what is calculated is read from a folder as others store it."""
-    return any(operand.kind == "checkpoint" for operand in call.calculation.operands)
 
 
 def _supply_others(call: Call, operand: Operand, contents: Contents) -> None:
@@ -207,7 +199,7 @@ def _supply_others(call: Call, operand: Operand, contents: Contents) -> None:
     if operand.name not in held:
         if len(held) < 2 or set(contents.names) - set(held.values()) - _option_names(call):
             return  # its keys are something else: the words of a vocabulary
-        call.hands_over(operand)
+        del call.words[operand.name]
     elif len(held) > 1:
         _tell_unread(call, contents, held)
     others = {name: Found(contents, key) for name, key in held.items() if name != operand.name}
@@ -230,7 +222,7 @@ def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
     required = {each.name for each in call.operands if each.required or WEIGHTS not in call.named}
     fills = call.unfilled & inputs.keys() & required or not contents.members.keys() & {"result", "outputs"}
     if (only and WEIGHTS not in call.named) or (operand.positional and operand.name not in call.named and fills):
-        call.hands_over(operand)
+        del call.words[operand.name]
         _take_document(call, contents, inputs)
 
 

@@ -72,11 +72,6 @@ class Checkpoint(NamedTuple):
         return found
 
     @property
-    def cache_bytes(self) -> int:
-        """The bytes of the keys and values that are kept for a token, in the type in which weights are stored."""
-        return self._cached("attention")
-
-    @property
     def state_bytes(self) -> int:
         """The bytes of what is kept of a whole text: states, and the tokens that a convolution reaches back to."""
         found = 0
@@ -87,22 +82,16 @@ class Checkpoint(NamedTuple):
                 found += channels * (size - path.endswith("kernel")) * _width(stored)
         return found
 
-    @property
-    def memory_bytes(self) -> int:
-        """The same for a token that an encoder has read, and a decoder attends to; 0 where there is none."""
-        return self._cached("cross-attention")
+    def cached(self, attention: str) -> int:
+        """The bytes that all attentions of that name keep of a token, in the type in which weights are stored.
 
-    def _cached(self, attention: str) -> int:
-        """The bytes of a token's keys and values for all attentions of that name in layers that write."""
+        They keep its keys and values, in layers that write; across it is a token that an encoder has read.
+        """
         if self.options.get("no_causal"):
             return 0  # the whole text is read at once
         found = 0
-        layers = [f"{stack} {i}" for stack, count in self.stacks.items() for i in range(count)]
-        for layer in layers:
-            for name in CACHED:
-                file = self.found.get(f"{layer}/{attention}/{name}")
-                if file is None or layer.startswith("encoder/"):
-                    continue
+        for path, file in self.found.items():
+            if path.endswith(tuple(f"/{attention}/{name}" for name in CACHED)) and not path.startswith("encoder/"):
                 shape, stored = self.contents.described(file.name or "")
                 found += shape_of_part(shape, file)[-1] * _width(stored)
         return found
@@ -115,7 +104,7 @@ class Checkpoint(NamedTuple):
 
     def info(self) -> dict[str, Any]:
         """What there is to know of it before anything is computed."""
-        more = {"kv_cache_bytes_per_token_read": self.memory_bytes} if len(self.stacks) > 1 else {}
+        more = {"kv_cache_bytes_per_token_read": self.cached("cross-attention")} if len(self.stacks) > 1 else {}
         more |= {"state_bytes": self.state_bytes} if self.state_bytes else {}
         return {
             "architecture": self.architecture,
@@ -123,7 +112,7 @@ class Checkpoint(NamedTuple):
             "options": self.options,
             "parameters": self.parameters,
             "parts": self.parts,
-            "kv_cache_bytes_per_token": self.cache_bytes,
+            "kv_cache_bytes_per_token": self.cached("attention"),
             **more,
             "flops_per_token": 2 * self.active,
             "training_flops_per_token": 6 * self.active,

@@ -121,14 +121,11 @@ def _check_level(items: Sequence[Any], shape: Index, place: Place) -> None:
     lengths = [len(item) for item in items]
     if len(set(lengths)) > 1:
         odd = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        many = amount(lengths[odd], "entry", "entries") if lengths[odd] else "no entries"
         raise InputError(
-            f"{place(index_of(odd, shape))} has {_entries(lengths[odd])} where the first has {lengths[0]}",
+            f"{place(index_of(odd, shape))} has {many} where the first has {lengths[0]}",
             hint="the rows of an array are equally long",
         )
-
-
-def _entries(number: int) -> str:
-    return amount(number, "entry", "entries") if number else "no entries"
 
 
 def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Given:

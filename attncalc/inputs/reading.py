@@ -194,11 +194,6 @@ def part_of(source: str, name: str) -> str:
     return f"{'-' if source == STDIN else source}#{visible(name, 40)}"
 
 
-def stored_by_torch(name: str) -> bool:
-    """Whether a name is that of a PyTorch layer's matrix, which is stored [out, in]."""
-    return name.endswith(".weight")
-
-
 @cache  # a file of thousands of arrays is asked for each operand
 def _bare(name: str) -> str:
     """`W_Q` → "wq"; `q_proj.weight` → "qproj"."""
@@ -254,14 +249,8 @@ def fit(given: Given, operand: Operand, *, table: bool) -> Given:
     value = given.value
     if table and value.size == 1 and 0 in ranks:
         return moved(given, lambda array: array.reshape(()), {})
-    if (
-        table
-        and value.ndim == 2
-        and 1 in ranks
-        and 1 in value.shape
-        and not (operand.broadcasts and value.shape[0] > 1)
-    ):
-        row = value.shape[0] == 1
+    row = value.shape[:1] == (1,)
+    if table and value.ndim == 2 and 1 in ranks and 1 in value.shape and (row or not operand.broadcasts):
         note = "" if value.size == 1 else f"its one {'row' if row else 'column'} read as a vector"
         return moved(given, lambda array: array[0] if row else array[:, 0], {int(row): 0}).noted("shape", note)
     if value.ndim == 0 and 1 in ranks and 0 not in ranks:

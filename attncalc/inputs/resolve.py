@@ -39,7 +39,6 @@ from attncalc.inputs.reading import (
     fit,
     heads_first,
     labelled_row,
-    stored_by_torch,
     transposed,
     word_in,
 )
@@ -413,10 +412,9 @@ def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Table
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
     labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}
     if len(meanings) + len(labelled) > 1:
-        raise InputError(
-            f"{operand.name}: {quoted(word)} is both {both([*meanings, *labelled])}",
-            hint=_unambiguous(word, [*meanings.values()], [*labelled.values()]),
-        )
+        ways = [f"@{shown(path)}" for path in meanings.values()] + [_row(word, table) for table in labelled.values()]
+        said = both([*meanings, *labelled])
+        raise InputError(f"{operand.name}: {quoted(word)} is both {said}", hint=f"write {' or '.join(ways)}")
     rows = (labelled_row(table, word) for table in labelled.values())
     return next((_shaped(row, operand, reading, table=False) for row in rows), None)
 
@@ -507,11 +505,6 @@ def _inside(word: str, reading: Reading) -> Found | None:
     return None
 
 
-def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> str:
-    ways = [f"@{shown(path)}" for path in paths] + [_row(word, table) for table in tables]
-    return f"write {' or '.join(ways)}"
-
-
 def _row(word: str, table: Given) -> str:
     """How to write a labelled row that no file can be taken for; an array of a file is indexed, as it has no keys."""
     if "#" in table.source:
@@ -523,14 +516,10 @@ def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
     """The operand that an array in a file is."""
     given = found.contents.part(found.name, found.at, operand, reading)
     name = given.source.rpartition("#")[2]
+    of_torch = name.endswith(".weight")  # a PyTorch layer's matrix is stored [out, in]
     square = given.value.ndim == 2 and given.value.shape[0] == given.value.shape[1]  # others fit one way alone
-    if (
-        not found.told
-        and stored_by_torch(name)
-        and operand.name not in reading.transpose
-        and square
-        and not operand.named
-    ):
+    free = not found.told and operand.name not in reading.transpose and not operand.named
+    if of_torch and square and free:
         linear = f"{operand.name}: {name} fits either way; if it is a PyTorch Linear's, it is stored [out, in]"
         reading.tell(f"{linear}: --transpose {operand.name} turns it")
     return _shaped(given, operand, reading, table=found.contents.table)

@@ -189,7 +189,8 @@ class Leftovers:
 
     def size_of_terms(self, step: Node) -> float:
         """How large the terms are that the entries of a step are sums of."""
-        return float(np.max(self._terms(step.sources[0]), initial=0.0))
+        terms = self._terms(step.sources[0])
+        return float(np.max(terms, initial=0.0, where=np.isfinite(terms)))
 
     def _is_enough(self, node: Node, zeros: Sequence[Node]) -> bool:
         """Whether a primitive gives 0 wherever these of its sources are 0, whatever the others are."""

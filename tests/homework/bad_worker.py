@@ -10,8 +10,8 @@ from typing import NoReturn
 from attncalc.common.errors import InputError
 from attncalc.homework.marking import worker
 from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reading.class_lists import Submission
 from attncalc.homework.reading.sheets import limited
-from attncalc.homework.reading.submissions import Submission
 
 
 def hang() -> NoReturn:

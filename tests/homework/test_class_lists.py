@@ -50,6 +50,7 @@ def graded(*paths: Path) -> list[tuple[str, str]]:
         pytest.param("softmax[1], Student ,softmax[0]\n0.731,Ann,0.269\n", ["Ann right"], id="columns in any order"),
         pytest.param("student;softmax[0];softmax[1]\nAnn;0,269;0,731\n", ["Ann right"], id="decimal commas"),
         pytest.param("student,sum\nAnn,1.368\n", ["Ann right"], id="a single number"),
+        pytest.param("student,sum\nAnn,1/2\nBob,1.368\n", ["Ann wrong", "Bob right"], id="a single number, exactly"),
         pytest.param(f"{HEAD}\nAnn,,\n", ["Ann wrong"], id="nothing answered"),
         pytest.param(
             "student,softmax[1]\nAnn,0.731\nBob,0.5\nCy,\n",
@@ -172,7 +173,7 @@ def test_nothing_in_a_cell_makes_a_row(tmp_path_factory: pytest.TempPathFactory,
         writer.writerows([f"S{i}", *before, *after] for i, (before, after) in enumerate(answered(remarks)))
     rows = class_list(path, Reading(), KEY.names)
     assert rows is not None
-    assert [row.student for row in rows] == [f"S{i}" for i in range(len(remarks))]
+    assert [row.name for row in rows] == [f"S{i}" for i in range(len(remarks))]
     assert all(row.sheet is not None for row in rows)
 
 
@@ -319,7 +320,7 @@ def test_what_is_beside_the_answers_is_passed_over(tmp_path: Path, headings: str
     assert rows is not None
     [one] = rows
     assert one.sheet is not None
-    assert (one.student, Marker(KEY).mark(one.sheet).verdict) == ("Ann Lee", "right")
+    assert (one.name, Marker(KEY).mark(one.sheet).verdict) == ("Ann Lee", "right")
     assert [re.findall('"(.*?)"', note) for note in reading.notes] == ([others] if others else [])
 
 

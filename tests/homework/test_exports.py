@@ -21,8 +21,8 @@ from rows import rows
 
 import attncalc as ac
 from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz import handouts, platforms
 from attncalc.homework.quiz.exports import BY_HAND, FIXED, LEFT_OVER
-from attncalc.homework.quiz.handouts import for_platforms
 from attncalc.homework.quiz.platforms import Question, canvas, item, moodle, package
 from attncalc.homework.quiz.worksheets import DECIMALS
 from attncalc.render.page import Heading, Page, Paragraph
@@ -50,7 +50,7 @@ Gaps = list[tuple[float, list[Answer]]]
 
 @cache
 def exported(name: str) -> tuple[str, bytes, bytes]:
-    found = for_platforms(made(name).problem, ("moodle", "qti", "canvas"))
+    found = platforms.exported([handouts.question(made(name).problem)], platforms.FORMATS)
     text, package, cartridge = found["moodle.xml"], found["qti.zip"], found["canvas.zip"]
     assert isinstance(text, str)
     assert isinstance(package, bytes)

@@ -819,12 +819,12 @@ def test_a_number_may_have_the_axes_of_a_batch(loss: Any, tmp_path: Path, run: R
 def test_what_is_returned_of_all_layers_may_lie_in_one_array(model: str) -> None:
     """Hidden states one behind the other, with the axis of a batch in between or without."""
     names, t = marker_of(model).key.names, computed(model)
-    modules = names.of_modules
+    modules, shapes = names.of_modules, {step: node.shape for step, node in marker_of(model).key.nodes.items()}
     assert modules is not None
     stacks = {name.rpartition(".")[0] for name in modules.whole if "hidden_states." in name}
     assert stacks
     for name in stacks:
-        steps = modules.stacked(name)
+        steps = [*modules.parts(name, shapes)]
         states = np.stack([t["/".join(filter(None, step))] for step in steps])
         for given in (states, states[:, None]):
             found = dict(names.given_by(name, from_python(given).steps[""]))
@@ -900,7 +900,7 @@ def test_gradients_are_known_by_the_names_of_parameters(model: str) -> None:
     modules = by_module(computed(model).inputs, [*marker_of(model).key.nodes, *gradients])
     read = {}
     for name, tensor in tensors_of(MODELS / model).items():
-        for step, cut in modules.gradients(name).items():
+        for step, cut in modules.parts(name, {}).items():
             read["/".join(step).replace("grad_", "")] = cut(np.asarray(tensor))
     assert read.keys() == {
         path for path, given in inputs.items() if "{e}" not in given.source
@@ -920,7 +920,7 @@ def test_a_models_gradients_are_asked_for_and_checked_by_their_names(model: str)
     key = Key(problem_of(pull))
     assert key.names.of_modules is not None
     for name in stored:
-        parts = key.names.of_modules.gradients(name)
+        parts = key.names.of_modules.parts(name, {})
         assert parts
         whole = np.zeros(tensors_of(MODELS / model)[name].shape)
         for step, cut in parts.items():

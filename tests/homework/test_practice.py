@@ -19,6 +19,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.practice.posed import AIDED, OPEN, SHOWN, UNAIDED, Posed, Task
 from attncalc.homework.practice.session import Session
 from attncalc.homework.quiz.search import quiz
+from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.worksheets import DECIMALS
 from attncalc.homework.reading.asked import asked
 from attncalc.record.numbers import encode
@@ -39,7 +40,7 @@ NAMES = [
 
 @cache
 def drawn(name: str, seed: int, size: int | None = None) -> Problem:
-    return quiz(name, seed=seed, sizes={"n": size, "m": size} if size else {}).problem
+    return quiz(name, seed, Wanted(sizes={"n": size, "m": size} if size else {})).problem
 
 
 def session(name: str, size: int | None = None) -> Session:

@@ -55,7 +55,7 @@ ALIKE = {"rope": {("rope-theta-dmodel", "rope-exp-i")}}
 
 @cache
 def made(name: str, level: str = "medium", seed: int = 1) -> Quiz:
-    return quiz(name, seed=seed, sizes={}, level=level)
+    return quiz(name, seed, Wanted(level=level))
 
 
 @cache
@@ -71,7 +71,7 @@ def read_again(name: str, folder: Path) -> Problem:
 @pytest.mark.thorough
 @rows(("name", "kind"), KINDS)
 def test_there_is_a_problem_of_every_kind(name: str, kind: str) -> None:
-    problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
+    problem = template(name, np.random.default_rng(1), Wanted({"kind": kind}))
     assert problem.options["kind"] == kind
     assert solve(problem).result.size
 
@@ -86,7 +86,7 @@ WITH_FEW = (
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "kind"), [each for each in KINDS if each[1] not in WITH_FEW])
 def test_three_mistakes_can_be_made_in_every_kind(name: str, kind: str) -> None:
-    problem = template(name, np.random.default_rng(1), "medium", Wanted({"kind": kind}))
+    problem = template(name, np.random.default_rng(1), Wanted({"kind": kind}))
     mistakes = [wrong.mistakes[0] for wrong in Key(problem).wrong]
     assert len({m.id for m in mistakes if m.kind != "alternative" and not m.alias_of}) >= 3
 
@@ -176,13 +176,13 @@ class TestEveryCalculation:
 @pytest.mark.spread
 @pytest.mark.parametrize("name", ["dot", "softmax", "attention", "kl", "descend", "embed"])
 def test_the_same_seed_gives_the_same_files(name: str) -> None:
-    assert files(quiz(name, seed=1, sizes={}).problem).items() <= handed_out(name).items()
+    assert files(quiz(name, 1).problem).items() <= handed_out(name).items()
 
 
 @pytest.mark.spread
 @pytest.mark.parametrize("name", ["dot", "softmax", "attention", "complexity", "derivative", "sinusoidal"])
 def test_another_seed_gives_another_problem(name: str) -> None:
-    problems = {files(quiz(name, seed=seed, sizes={}).problem)["problem.json"] for seed in range(4)}
+    problems = {files(quiz(name, seed).problem)["problem.json"] for seed in range(4)}
     assert len(problems) > 1
 
 
@@ -228,7 +228,7 @@ def test_numbers_come_out_where_they_can(name: str, step: str) -> None:
     ids=lambda value: ",".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else None,
 )
 def test_has_the_sizes_that_are_asked_for(name: str, sizes: dict[str, int], shapes: dict[str, Any]) -> None:
-    inputs = quiz(name, seed=1, sizes=sizes).problem.inputs
+    inputs = quiz(name, 1, Wanted(sizes=sizes)).problem.inputs
     assert {operand: inputs[operand].value.shape for operand in shapes} == shapes
 
 
@@ -245,7 +245,7 @@ def test_has_the_sizes_that_are_asked_for(name: str, sizes: dict[str, int], shap
 )
 def test_refuses_what_makes_no_quiz(name: str, sizes: dict[str, int], words: str) -> None:
     with pytest.raises(OptionError, match=words):
-        quiz(name, seed=1, sizes=sizes)
+        quiz(name, 1, Wanted(sizes=sizes))
 
 
 @pytest.mark.thorough
@@ -259,7 +259,7 @@ def test_the_worksheet_of_a_formula_does_not_tell_its_derivative(name: str) -> N
 @pytest.mark.parametrize("name", ["mips", "alibi", "descend"])
 def test_what_has_no_gradient_makes_no_quiz_of_one(name: str) -> None:
     with pytest.raises(NoGradient):
-        quiz(f"grad {name}", seed=1, sizes={})
+        quiz(f"grad {name}", 1)
 
 
 @pytest.mark.release
@@ -398,7 +398,7 @@ def test_a_quiz_tells_nothing_of_mistakes_behind_what_is_asked(run: Run, tmp_pat
 
 @pytest.mark.thorough
 def test_matrices_of_a_stack_stand_apart_on_a_sheet(tmp_path: Path) -> None:
-    one = quiz("multihead", seed=1, sizes={}, wanted=Wanted({"heads": 2}))
+    one = quiz("multihead", 1, Wanted({"heads": 2}))
     key = Key(one.problem)
     blocks = files(one.problem)["sheet.csv"].split("@")
     [weights] = [block for block in blocks if block.startswith("weights\n")]

@@ -18,9 +18,9 @@ from rows import rows
 
 import attncalc as ac
 from attncalc.homework.marking.whole_class import Graded, Settings, grade
+from attncalc.homework.reading.class_lists import Submission
 from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.sheets import from_tree
-from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, gradescope, overview, report
 from attncalc.inputs.reading import Reading
 from attncalc.render import View

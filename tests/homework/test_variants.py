@@ -42,7 +42,7 @@ CLASS = 12
 
 @cache
 def made(name: str, count: int = CLASS, seed: int = 5) -> list[Quiz]:
-    return for_class(name, count, seed=seed, sizes={}, level="medium")
+    return for_class(name, count, seed)
 
 
 def numbers(problem: Problem) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class TestVariants:
     @pytest.mark.thorough
     @pytest.mark.spread(6)
     def test_they_are_made_again_by_their_seed(self, name: str) -> None:
-        again = for_class(name, CLASS, seed=5, sizes={}, level="medium")
+        again = for_class(name, CLASS, 5)
         for one, other in zip(again, made(name), strict=True):
             mine, theirs = numbers(one.problem), numbers(other.problem)
             assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
@@ -111,7 +111,7 @@ ENTRIES = {
 @pytest.mark.parametrize("name", ENTRIES)
 def test_no_two_have_one_answer_where_one_entry_is_asked_for(name: str) -> None:
     """The other entries of its step, which nobody fills in, may be others."""
-    found = for_class(name, CLASS, seed=5, sizes={}, level="medium", asks=([ENTRIES[name]], ()))
+    found = for_class(name, CLASS, 5, Wanted(asks=([ENTRIES[name]], ())))
     step, _, place = ENTRIES[name].partition("[")
     at = tuple(map(int, place[:-1].split(",")))
     answers = sorted(float(solve(one.problem, keep_all=True)[step][at]) for one in found)
@@ -122,7 +122,7 @@ def test_no_two_have_one_answer_where_one_entry_is_asked_for(name: str) -> None:
 @pytest.mark.thorough
 def test_what_does_not_show_in_the_entry_that_is_asked_for_is_told() -> None:
     """The last query sees all keys, so that its row shows no mask."""
-    one = quiz("attention", seed=5, sizes={"n": 3, "m": 3}, wanted=Wanted({"causal": True}))
+    one = quiz("attention", 5, Wanted({"causal": True}, sizes={"n": 3, "m": 3}))
     whole, entry = (weighed(one.problem, ([ask], ())).hidden for ask in ("weights", "weights[2,0]"))
     assert ("mask-missing" in whole, "mask-missing" in entry) == (False, True)
 
@@ -218,8 +218,9 @@ def largest(problem: Problem) -> float:
 @pytest.mark.parametrize("name", HARD)
 def test_they_are_as_hard_as_the_problem_for_one(name: str, level: str) -> None:
     calculation, wanted = HARD[name]
-    alone = [quiz(calculation, seed=3 + i, sizes={}, level=level, wanted=wanted).problem for i in range(STARTS)]
-    found = [one.problem for one in for_class(calculation, CLASS, seed=3, sizes={}, level=level, wanted=wanted)]
+    wanted = wanted._replace(level=level)
+    alone = [quiz(calculation, 3 + i, wanted).problem for i in range(STARTS)]
+    found = [one.problem for one in for_class(calculation, CLASS, 3, wanted)]
     assert len(found) == CLASS
     assert max(map(one_hot_rows, found)) <= max(map(one_hot_rows, alone)) <= 2
     assert max(map(largest, found)) <= max(LARGE[level], AS_LARGE * max(map(largest, alone)))

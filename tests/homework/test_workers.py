@@ -18,8 +18,8 @@ from attncalc.homework.marking import workers
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.marking.wire import from_json, to_json
 from attncalc.homework.reading.answers import ANSWER, from_python
+from attncalc.homework.reading.class_lists import Submission
 from attncalc.homework.reading.sheets import from_tree
-from attncalc.homework.reading.submissions import Submission
 
 T = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]])
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited there")

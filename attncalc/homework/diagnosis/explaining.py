@@ -14,7 +14,6 @@ from itertools import combinations, islice, product
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import WHERE, Mistake, StepKey, in_places
 from attncalc.homework.diagnosis.comparing import (
     Close,
@@ -78,13 +77,6 @@ BEHIND = 4
 """Behind a mistake, so many times what its type leaves of sums tell of another one."""
 FAR = 30
 """Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
-
-
-class Candidate(NamedTuple):
-    """Mistakes that may explain a step, and the solution with them."""
-
-    mistakes: Explanation
-    solution: Solution
 
 
 def explanations(
@@ -161,7 +153,7 @@ def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[
     gap = _gap(key, question)
     later = [one.mistakes[0] for one in key.wrong if not one.alternatives and writes(one.mistakes, gap)]
     both = _candidates(question, (key.solutions.by(*made, mistake) for mistake in later if mistake not in made))
-    candidates = [one._replace(mistakes=one.mistakes[-1:]) for one in both]
+    candidates = [one._replace(rules=one.rules[-1:]) for one in both]
     return next(filter(None, (_matching(key, question, candidates, None, close) for close in (fits, nearly))), [])
 
 
@@ -171,9 +163,9 @@ def made_throughout(key: Key, questions: Sequence[Question]) -> list[Explanation
         return []  # a large one says enough
     found = _candidates(questions[0], key.wrong) if questions else []
     for question in questions:
-        found = [one for one in found if question.step in one.solution.steps]
+        found = [one for one in found if question.step in one.steps]
         found = [found[hit] for hit in _hits(question.answer, _values(key, question, found), nearly)]
-    return [one.mistakes for one in found if _convince(key, questions, one.solution)]
+    return [one.mistakes for one in found if _convince(key, questions, one)]
 
 
 def _convince(key: Key, questions: Sequence[Question], solution: Solution) -> bool:
@@ -229,9 +221,9 @@ def _are_apart(key: Key) -> bool:
     return modules is not None and not any(step[1] == "q" for one in modules.fused.values() for step in one.steps)
 
 
-def _candidates(question: Question, solutions: Iterable[Solution | None]) -> list[Candidate]:
+def _candidates(question: Question, solutions: Iterable[Solution | None]) -> list[Solution]:
     """Those of the solutions that there are, and that have the step."""
-    return [Candidate(found.mistakes, found) for found in solutions if found and question.step in found.steps]
+    return [found for found in solutions if found and question.step in found.steps]
 
 
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:
@@ -281,7 +273,7 @@ def _gap(key: Key, question: Question) -> list[StepKey]:
 def _matching(
     key: Key,
     question: Question,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[Solution],
     own: Own | None,
     close: Close,
     *,
@@ -305,7 +297,7 @@ def _matching(
 
 
 def _matching_rounded(
-    key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None
+    key: Key, question: Question, candidates: Sequence[Solution], own: Own | None
 ) -> list[Explanation]:
     """The candidates that give what was written with rounding on the way."""
     answer = question.answer
@@ -315,7 +307,7 @@ def _matching_rounded(
     found = []
     for candidate, value in zip(candidates, values, strict=True):
         if value.shape == answer.shape and is_about(answer, value):
-            rounded = key.rounded(candidate.solution.steps[question.step], question.kept, own).values
+            rounded = key.rounded(candidate.steps[question.step], question.kept, own).values
             slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
             near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
             if near and odds(answer, value, against, _distinct(values), slack=slack).convince:
@@ -323,7 +315,7 @@ def _matching_rounded(
     return _likelier(found)
 
 
-def _matching_in_full(key: Key, question: Question, candidates: Sequence[Candidate]) -> list[Explanation]:
+def _matching_in_full(key: Key, question: Question, candidates: Sequence[Solution]) -> list[Explanation]:
     """The candidates that give what was written from own values before they were rounded for the sheet."""
     answer, own = question.answer, question.own
     candidates = _open_to(key, candidates, own) if own else []
@@ -333,7 +325,7 @@ def _matching_in_full(key: Key, question: Question, candidates: Sequence[Candida
     found = []
     for candidate, value in zip(candidates, values, strict=True):
         if value.shape == answer.shape and is_about(answer, value):
-            moved = key.most_moved(candidate.solution.steps[question.step], own, half)
+            moved = key.most_moved(candidate.steps[question.step], own, half)
             if moved is not None and (within(answer, value, moved) | fits(answer, value)).all():
                 slack = 2 * moved
                 if odds(answer, value, against, _distinct(values), slack=slack).convince:
@@ -348,8 +340,8 @@ def within(answer: Answer, value: Array, moved: Array) -> Array:
 
 
 def _nearest(
-    key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None, beside: Explanation = ()
-) -> list[Candidate]:
+    key: Key, question: Question, candidates: Sequence[Solution], own: Own | None, beside: Explanation = ()
+) -> list[Solution]:
     """The candidates that a dump is nearest to; behind a mistake the noise adds up, and another one must stand out."""
     from attncalc.homework.diagnosis.dumps import nearest  # a door: few answers are dumps
 
@@ -358,14 +350,14 @@ def _nearest(
     made = {*ids(beside)}  # whichever form of a mistake it was
     if beside and not stands_out(question.answer, against, BEHIND):
         candidates = [candidate for candidate in candidates if made.issuperset(ids(candidate.mistakes))]
-    nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
+    nodes = [candidate.steps[question.step].sources[0] for candidate in candidates]
     found = [candidates[number] for number in nearest(key, question, nodes, own, against)]
     return sorted(found, key=lambda one: not made.issuperset(ids(one.mistakes)))  # what was made before is made again
 
 
 def _throughout(
-    key: Key, question: Question, singles: Sequence[Candidate], found: Sequence[Candidate], own: Own | None
-) -> list[Candidate]:
+    key: Key, question: Question, singles: Sequence[Solution], found: Sequence[Solution], own: Own | None
+) -> list[Solution]:
     """Mistakes of all layers that give a step from the true operands, where others give it behind wrong own values.
 
     A model that has its norms elsewhere stores other states, so that behind these a norm seems to be missing.
@@ -377,12 +369,12 @@ def _throughout(
     return near if near and _is_within(key, question, near, None) else []
 
 
-def _is_within(key: Key, question: Question, found: Sequence[Candidate], own: Own | None) -> bool:
+def _is_within(key: Key, question: Question, found: Sequence[Solution], own: Own | None) -> bool:
     """Whether one of the candidates gives a dump within the noise of its type; of large ones that is not asked."""
     return not key.is_small(question.step) or bool(_hits(question.answer, _values(key, question, found, own)))
 
 
-def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) -> list[Candidate]:
+def _in_some_places(key: Key, question: Question, singles: Sequence[Solution]) -> list[Solution]:
     """Mistakes in some heads or items of a batch alone: in those that are wrong.
 
     Where heads have been mixed it is each by itself.
@@ -404,9 +396,9 @@ def _in_some_places(key: Key, question: Question, singles: Sequence[Candidate]) 
     mistakes = []
     for one in singles:
         [mistake, *more] = one.mistakes
-        if more or one.solution.alternatives:
+        if more or one.alternatives:
             continue
-        if mixed is not None and (other := one.solution.steps.get(mixed.key)):
+        if mixed is not None and (other := one.steps.get(mixed.key)):
             group, name = mixed.key
             place = "/".join(filter(None, (group.rpartition("/")[2], name)))
             mistakes += [in_places(mistake, places, place, other.sources[0]) for places in several]
@@ -431,8 +423,8 @@ def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
 
 
 def _nearer_still(
-    key: Key, question: Question, found: Sequence[Candidate], own: Own | None, beside: Explanation
-) -> list[Candidate]:
+    key: Key, question: Question, found: Sequence[Solution], own: Own | None, beside: Explanation
+) -> list[Solution]:
     """What a dump is nearest to within the noise of its type: mistakes, or another number in place of the problem's.
 
     A number that is sought fits more than one that is known: it is told only where no mistake is as near.
@@ -458,7 +450,7 @@ def _numbers_found(
     if not _may_have_other_numbers(key, question):
         return
     own = question.bases[0]
-    searches: list[Callable[[], list[Candidate]]] = [
+    searches: list[Callable[[], list[Solution]]] = [
         *_searches(key, question, beside),
         lambda: _nearest(key, question, _of_other_numbers(key, question), own),
     ]
@@ -467,7 +459,7 @@ def _numbers_found(
             yield _likelier(found)
 
 
-def _searches(key: Key, question: Question, beside: Explanation) -> list[Callable[[], list[Candidate]]]:
+def _searches(key: Key, question: Question, beside: Explanation) -> list[Callable[[], list[Solution]]]:
     """What looks for another number in place of each of the problem's, whichever it is."""
     settled = key.problem.settled
     option = next((name for name in ("rope_base", "base") if settled.get(name)), "")
@@ -485,7 +477,7 @@ def _searches(key: Key, question: Question, beside: Explanation) -> list[Callabl
     return [partial(_number_found, key, question, *each) for each in sought]
 
 
-def _of_other_numbers(key: Key, question: Question) -> list[Candidate]:
+def _of_other_numbers(key: Key, question: Question) -> list[Solution]:
     """Other whole numbers in place of one of the problem's: of few that differ each is tried."""
     settled = key.problem.settled
     axes = [axis for node in key.nodes.values() for axis in node.axes]
@@ -534,14 +526,14 @@ def _number_found(
     usual: Sequence[float],
     rule: Callable[[Mistake, float], Mistake],
     beside: Explanation | None = None,
-) -> list[Candidate]:
+) -> list[Solution]:
     """The number that a dump is nearest to, in as few figures as will do; all but a base within the type's noise."""
     known = next((mistake for mistake in key.known if mistake.id == id), None)
     if known is None:
         return []
     from attncalc.homework.diagnosis.dumps import distance  # a door: few answers are dumps
 
-    own, tried = question.bases[0], dict[float, tuple[float, list[Candidate], list[Array]]]()
+    own, tried = question.bases[0], dict[float, tuple[float, list[Solution], list[Array]]]()
 
     def off(number: float) -> float:
         number = float(f"{number:.9g}")
@@ -575,20 +567,20 @@ def _number_found(
     return _nearest(key, question, made, own) if is_within(rounded) else []
 
 
-def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:
+def _open_to(key: Key, candidates: Sequence[Solution], own: Own | None) -> list[Solution]:
     """Those of the candidates whose alternatives may be behind the own values."""
     behind = key.alternatives_behind(own)
-    return [candidate for candidate in candidates if candidate.solution.alternatives in behind]
+    return [candidate for candidate in candidates if candidate.alternatives in behind]
 
 
-def _values(key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None = None) -> list[Array]:
+def _values(key: Key, question: Question, candidates: Sequence[Solution], own: Own | None = None) -> list[Array]:
     """The values that the candidates give a step."""
-    return key.values([candidate.solution.steps[question.step] for candidate in candidates], own)
+    return key.values([candidate.steps[question.step] for candidate in candidates], own)
 
 
-def _likelier(found: Sequence[Candidate]) -> list[Explanation]:
+def _likelier(found: Sequence[Solution]) -> list[Explanation]:
     """Those by the usual rules, if there are any: a mistake in an alternative is two things that somebody did."""
-    usual = [candidate.mistakes for candidate in found if not candidate.solution.alternatives]
+    usual = [candidate.mistakes for candidate in found if not candidate.alternatives]
     return usual or [candidate.mistakes for candidate in found]
 
 

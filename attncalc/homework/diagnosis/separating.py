@@ -48,49 +48,33 @@ ENDLESS = 15
 WIDE = 9
 
 
-def redrawn(
-    problem: Problem,
-    axes: Mapping[str, Axes],
-    random: Random,
-    sizes: Mapping[str, int],
-    level: str = "medium",
-    kept: Container[str] = (),
-    like: Mapping[str, Array] = NOTHING,
-    *,
-    reach: str = "level",
-    calm: bool = False,
-) -> dict[str, Given]:
-    """The operands with other numbers, but for those that are kept; `sizes` are those of axes that are to be others.
-
-    Those that are to be `like` others have as many negative numbers, noughts and digits, and are as large as `reach`
-    says; `calm` ones are smaller than their level has them. The gradient that arrives at a result is as large as that.
-    Raises OptionError where an operand whose entries mean something would have to be of another size, and whatever else
-    keeps a result from being formed.
-    """
-    draw = _Draw(problem, axes, random, sizes, level, like, reach, calm)
-    of_result = {UPSTREAM.name} if UPSTREAM.name not in kept else set()
-    drawn = {
-        name: given if name in kept else draw.operand(name)
-        for name, given in problem.inputs.items()
-        if name not in of_result
-    }
-    if len(drawn) == len(problem.inputs):
-        return drawn
-    shape = write(problem._replace(inputs=drawn, backward=None)).result.shape
-    return drawn | {UPSTREAM.name: Given(draw.entries(UPSTREAM, np.ones(shape), shape))}
-
-
-class _Draw(NamedTuple):
-    """A draw of new operands."""
+class Draw(NamedTuple):
+    """A draw of new operands for a problem."""
 
     problem: Problem
-    axes: Mapping[str, Axes]
+    axes: Mapping[str, Axes]  # of its operands
     random: Random
-    sizes: Mapping[str, int]
-    level: str
-    like: Mapping[str, Array]
-    reach: str
-    calm: bool
+    sizes: Mapping[str, int]  # of axes that are to be others
+    level: str = "medium"
+    like: Mapping[str, Array] = NOTHING  # operands that are to have as many negative numbers, noughts and digits
+    reach: str = REACHES[1]  # how large these may be
+    calm: bool = False  # whether the others are smaller than their level has them
+
+    def operands(self, kept: Container[str] = ()) -> dict[str, Given]:
+        """The operands with other numbers, but for those that are kept.
+
+        The gradient that arrives at a result is as large as that. Raises OptionError where an operand whose entries
+        mean something would have to be of another size, and whatever else keeps a result from being formed.
+        """
+        drawn = {
+            name: given if name in kept else self.operand(name)
+            for name, given in self.problem.inputs.items()
+            if name != UPSTREAM.name or name in kept
+        }
+        if len(drawn) == len(self.problem.inputs):
+            return drawn
+        shape = write(self.problem._replace(inputs=drawn, backward=None)).result.shape
+        return drawn | {UPSTREAM.name: Given(self.entries(UPSTREAM, np.ones(shape), shape))}
 
     def operand(self, name: str) -> Given:
         """An operand of the same sort, drawn anew, with the labels that it has."""
@@ -243,7 +227,7 @@ def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> di
     for larger in _enlargements(key.axes):
         for seed in range(FEW_DRAWS if larger else DRAWS):
             try:
-                inputs = redrawn(key.problem, key.axes, np.random.default_rng(seed), larger)
+                inputs = Draw(key.problem, key.axes, np.random.default_rng(seed), larger).operands()
             except OptionError:
                 break
             except AttncalcError:

@@ -217,9 +217,8 @@ class Solutions:
         if written.loop is not None:
             from attncalc.homework.diagnosis.unrolling import unrolled  # a door: few calculations are loops
 
-            loop = unrolled(written.loop, written.values)
-            roots = [*loop.results, *loop.steps]
-            values |= loop.start
+            roots, start = unrolled(written.loop, written.values)
+            values |= start
         else:
             further = written.outputs if problem.backward is None or problem.backward.jacobian else ()
             roots = [written.result, *steps(written.result, *further, *written.asides)]

@@ -13,7 +13,6 @@ import numpy as np
 
 from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
 from attncalc.evaluate.loops import Loop, run
 from attncalc.language import ops
 from attncalc.language.graph import Node, output, walk
@@ -21,16 +20,11 @@ from attncalc.language.graph import Node, output, walk
 MOST_TURNS = 500
 
 
-class Unrolled(NamedTuple):
-    """A loop as one graph."""
+def unrolled(loop: Loop, operands: Mapping[str, Array]) -> tuple[list[Node], dict[str, Array]]:
+    """The turns that a loop makes with these operands: its outputs, the result first, and behind them all its steps.
 
-    results: list[Node]  # the outputs, the result first
-    steps: list[Node]
-    start: dict[str, Array]  # what goes into the first turn beside the operands
-
-
-def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
-    """The turns that a loop makes with these operands, one behind the other."""
+    Told beside them is what goes into the first turn, but for the operands.
+    """
     if loop.turns > MOST_TURNS:
         raise OptionError(f"{loop.turns:,} {loop.turn}s are too many to be checked, of which {MOST_TURNS} can be")
     start = {name: np.asarray(value, dtype=np.float64) for name, value in loop.start.items()}
@@ -45,7 +39,7 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
         turns.append(made)
     told = ((node.args, turns[-1][node]) for node in loop.results)  # a result stands where the last turn left it
     results = [output(args["name"], last, args["why"], symbol=args["symbol"]) for args, last in told]
-    return Unrolled([*results, *([_table(loop, turns)] if loop.rows else [])], named, start)
+    return [*results, *([_table(loop, turns)] if loop.rows else []), *named], start
 
 
 def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str, carried: Collection[str]) -> dict[Node, Node]:

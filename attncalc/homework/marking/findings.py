@@ -146,16 +146,12 @@ def _said(key: Key, mistake: Mistake) -> str:
     if mistake.options is None:
         return mistake.says
     given = key.problem.settled
-    return f"{mistake.says} ({_set_otherwise(mistake.options(given), given)})"
-
-
-def _set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
-    """How other options are set than those that were given: `--layout half, where the problem says interleaved`."""
-    others = {name: value for name, value in changed.items() if value != given[name]}
-    return "; ".join(_other_setting(name, value, given[name]) for name, value in others.items())
+    others = {name: value for name, value in mistake.options(given).items() if value != given[name]}
+    return f"{mistake.says} ({'; '.join(_other_setting(name, value, given[name]) for name, value in others.items())})"
 
 
 def _other_setting(name: str, value: Any, given: Any) -> str:
+    """How an option is set in place of what was given: `--layout half, where the problem says interleaved`."""
     if value is None:
         return f"without {flag(name)}, where the problem says {typed(given)}"
     if isinstance(value, bool):
@@ -188,14 +184,10 @@ def unexplained(answer: Answer, expected: Array, *others: Array, possible: bool 
     With more digits it may be what is expected, or one of the others that would be as right. It is `possible` that some
     mistake explains it, of which its digits do not tell that it is no chance.
     """
-    begun = any(_begins(answer, value) for value in (expected, *others))
+    # whether all that is answered are first digits of a value, the last of them a unit off at most
+    begun = any((is_near(answer, value) | ~answer.answered).all() for value in (expected, *others))
     hint = _in_the_way(answer, expected, possible=possible, begun=begun)
     return Finding(UNEXPLAINED, hint=hint, close=begun and hint.startswith(TOO_FEW))
-
-
-def _begins(answer: Answer, value: Array) -> bool:
-    """Whether all that is answered are first digits of a value, the last of them a unit off at most."""
-    return bool((is_near(answer, value) | ~answer.answered).all())
 
 
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:

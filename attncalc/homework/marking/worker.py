@@ -19,7 +19,7 @@ from attncalc.evaluate.large.cores import count
 from attncalc.evaluate.large.memory import available, have_no_more
 from attncalc.homework.marking.whole_class import Graded, marking, posed
 from attncalc.homework.marking.wire import from_json, to_json
-from attncalc.homework.reading.submissions import Submission
+from attncalc.homework.reading.class_lists import Submission
 from attncalc.inputs.json_files import JsonFile
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import Policy

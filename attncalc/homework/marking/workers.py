@@ -28,8 +28,8 @@ from attncalc.common.system import exists
 from attncalc.homework.marking.whole_class import Graded, Posed, counted
 from attncalc.homework.marking.wire import from_json, to_json
 from attncalc.homework.marking.worker import Task
+from attncalc.homework.reading.class_lists import Submission
 from attncalc.homework.reading.sheets import MOST_BYTES
-from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import must_be_plain, read_file
 from attncalc.record.verdicts import Policy

@@ -15,7 +15,7 @@ from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
 from attncalc.homework.practice.questions import Why, largest, place, why
 from attncalc.homework.quiz.worksheets import DECIMALS, about, given
-from attncalc.homework.reading.sheets import read_sheet, spelled
+from attncalc.homework.reading.sheets import read_sheet
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, USUAL_POLICY, Finding
@@ -112,8 +112,7 @@ class Session:
     def begin(self) -> list[Block]:
         """The problem, and the first task."""
         posed = self.posed
-        shown = [posed.trace.find(spelled(step)) for step in posed.asked.shown]
-        told = Part("exercises", Heading("Given"), given(posed.trace, shown))
+        told = Part("exercises", Heading("Given"), given(posed.trace, posed.asked.shown))
         asks = [*self.example, *self._asks()]
         if self.number > self.first:
             return [told, *asks]

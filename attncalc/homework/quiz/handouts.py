@@ -12,7 +12,7 @@ from attncalc.common.errors import OptionError, place_text
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
 from attncalc.homework.quiz.exports import gaps
-from attncalc.homework.quiz.platforms import Question, exported
+from attncalc.homework.quiz.platforms import Question
 from attncalc.homework.quiz.worksheets import ANYBODY, Exercise, Whose, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
 from attncalc.language.graph import Node, walk
@@ -21,7 +21,7 @@ from attncalc.record.trace import Step, Trace
 from attncalc.render import TABLE, View
 from attncalc.render.csv_ import harmless
 from attncalc.render.document import document, written
-from attncalc.render.page import Page, write
+from attncalc.render.page import write
 from attncalc.solve.problem import Problem, problem_of
 from attncalc.solve.solver import solve
 
@@ -53,7 +53,7 @@ def handed_out(
 ) -> dict[str, str]:
     """What students get, in which nothing of the key is."""
     exercises = exercises_of(trace, Key(problem_of(trace)), asked)
-    worksheet = _worksheet(trace, exercises, asked, wording, whose)
+    worksheet = worksheets.page(trace, exercises, asked.shown, wording, whose)
     return {
         "problem.json": problem_document(trace, asked),
         "sheet.json": _blank_json(exercises, whose),
@@ -61,25 +61,13 @@ def handed_out(
     } | {worksheet_name(form): str(write(worksheet, form)) for form in worksheets_in}
 
 
-def _worksheet(
-    trace: Trace, exercises: Sequence[Exercise], asked: Asked, wording: Wording, whose: Whose = ANYBODY
-) -> Page:
-    return worksheets.page(trace, exercises, [trace.find(spelled(step)) for step in asked.shown], wording, whose)
-
-
-def for_platforms(
-    problem: Problem, formats: Iterable[str], asked: Asked = EVERYTHING, wording: Wording = AS_USUAL
-) -> dict[str, str | bytes]:
-    """The same for learning platforms, in formats of exports, by the names of the files; the answers are in them."""
-    one = question(problem, asked, wording)
-    return dict(exported(form, [one]) for form in formats)
-
-
-def question(problem: Problem, asked: Asked, wording: Wording, name: str = "", pool: str = "") -> Question:
-    """A problem as platforms have it."""
+def question(
+    problem: Problem, asked: Asked = EVERYTHING, wording: Wording = AS_USUAL, name: str = "", pool: str = ""
+) -> Question:
+    """A problem as learning platforms have it, with its answers."""
     trace, key = solve(problem, keep_all=True), Key(problem)
     exercises = exercises_of(trace, key, asked)
-    worksheet = _worksheet(trace, exercises, asked, wording)
+    worksheet = worksheets.page(trace, exercises, asked.shown, wording)
     return Question(name or worksheet.title, worksheet, gaps(key, exercises), pool)
 
 

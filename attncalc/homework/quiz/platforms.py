@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from html import escape
 
 from attncalc.common.errors import OptionError, place_text, visible
@@ -153,7 +153,8 @@ def package(files: Mapping[str, str], programs: Container[str] = ()) -> bytes:
 
 def item(one: Question, number: int = 0) -> str:
     """An assessmentItem: the gaps, the marks of each, and the hints of known mistakes."""
-    text = body(one.page, one.gaps, Writing(plain, _interaction))
+    box = '<textEntryInteraction responseIdentifier="{}" expectedLength="8"/>'
+    text = body(one.page, one.gaps, Writing(plain, lambda gap: box.format(gap.name)))
     known = {wrong.mistake.id: wrong.mistake.hint for gap in one.gaps.values() for wrong in gap.wrong}
     declared = [
         f'<responseDeclaration identifier="{gap.name}" {SINGLE}>'
@@ -184,10 +185,6 @@ def item(one: Question, number: int = 0) -> str:
         "</assessmentItem>",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _interaction(gap: Gap) -> str:
-    return f'<textEntryInteraction responseIdentifier="{gap.name}" expectedLength="8"/>'
 
 
 def _processing(gap: Gap, mark: float) -> str:
@@ -342,7 +339,6 @@ MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {
 FORMATS = tuple(MAKERS)
 
 
-def exported(form: str, questions: Sequence[Question]) -> tuple[str, str | bytes]:
-    """A quiz for a platform: the file's name, and what is in it."""
-    file, make = MAKERS[form]
-    return file, make(questions)
+def exported(questions: Sequence[Question], formats: Iterable[str]) -> dict[str, str | bytes]:
+    """A quiz for platforms: what is in their files, by the names of these."""
+    return {file: make(questions) for file, make in (MAKERS[form] for form in formats)}

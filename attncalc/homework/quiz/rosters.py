@@ -91,7 +91,7 @@ def pooled(keys: Keys, formats: Sequence[str], wording: Wording, tell: Callable[
                     f"among its {numbers}: its question counts {sum(gap.weight for gap in one.gaps.values())}, "
                     f"and {points} is the maximum mark to give it in Moodle's quiz"
                 )
-    return dict(exported(form, questions) for form in formats)
+    return exported(questions, formats)
 
 
 def _question(one: Variant, wording: Wording) -> Question:

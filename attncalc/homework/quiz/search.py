@@ -6,7 +6,7 @@ another, in the steps that are asked for; then, in the result alone; then, whose
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -18,9 +18,9 @@ from attncalc.declare.mistake import StepKey
 from attncalc.declare.operands import UPSTREAM, Option
 from attncalc.evaluate.values import Plan, evaluate, plan
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.separating import APART, redrawn, repeated
+from attncalc.homework.diagnosis.separating import APART, Draw, repeated
 from attncalc.homework.diagnosis.solutions import is_meant
-from attncalc.homework.quiz.templates import ANYTHING, Wanted, template, varies
+from attncalc.homework.quiz.templates import ANYTHING, WHATEVER, Asks, Wanted, template, varies
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
 from attncalc.homework.reading.asked import asked as asked_for
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
@@ -55,11 +55,6 @@ DULL = 5
 """What a column of one number throughout weighs."""
 SURE = 0.999
 """A row of shares with a larger one is all but one-hot: whatever else it is made of is not seen in it."""
-
-
-Asks = tuple[Sequence[str], Sequence[str]]
-"""The words for what is asked, and for what is told; none: whatever there is, and nothing."""
-WHATEVER: Asks = ((), ())
 
 
 NO_ANSWERS: Array = np.zeros(0)
@@ -101,24 +96,14 @@ class Board(NamedTuple):
         return self._replace(asked=EVERYTHING)
 
 
-def quiz(
-    name: str,
-    *,
-    seed: int,
-    sizes: Mapping[str, int],
-    level: str = "medium",
-    wanted: Wanted = ANYTHING,
-    asks: Asks = WHATEVER,
-) -> Quiz:
-    """A new problem of a calculation, or of its derivative ("grad attention").
+def quiz(name: str, seed: int, wanted: Wanted = ANYTHING) -> Quiz:
+    """A new problem of a calculation, or of its derivative ("grad attention"); the same seed and wishes give the same.
 
-    The same seed, sizes, level and wishes give the same one. Mistakes are to show in what is asked for.
+    Mistakes are to show in what is asked for.
     """
     best: Quiz | None = None
     for number in range(TEMPLATES if varies(name) else 1):
-        start = template(name, np.random.default_rng([seed, number]), level, wanted)
-        sized = resized(start, sizes)._replace(kept=frozenset(wanted.inputs), asks=asks)
-        found = _best(sized, seed, level)
+        found = _best(template(name, np.random.default_rng([seed, number]), wanted), seed, wanted)
         best = found if best is None or found.cost < best.cost else best
         if best.flawless:
             break
@@ -134,18 +119,8 @@ def weighed(problem: Problem, asks: Asks = WHATEVER) -> Quiz:
 # Sizes
 
 
-class Sized(NamedTuple):
-    """A problem whose numbers are to be drawn, and the sizes of the axes that are to be others."""
-
-    problem: Problem
-    axes: Mapping[str, Axes]  # of the operands as they are
-    sizes: Mapping[str, int]
-    kept: frozenset[str] = frozenset()  # the operands that are not drawn
-    asks: Asks = WHATEVER
-
-
-def resized(problem: Problem, sizes: Mapping[str, int]) -> Sized:
-    """The sizes of axes as they are asked for, those that an option gives among the options."""
+def resized(problem: Problem, sizes: Mapping[str, int]) -> tuple[Problem, Mapping[str, Axes], dict[str, int]]:
+    """A problem with those of the sizes asked for that options give; its operands' axes as they are; and all sizes."""
     name, given_by = problem.calculation.name, problem.calculation.sizes
     bound = write(problem).bound
     axes, known = bound.axes, bound.sizes
@@ -161,7 +136,7 @@ def resized(problem: Problem, sizes: Mapping[str, int]) -> Sized:
         if option is not None and counts:
             options[option.name] = value
         chosen |= {axis: value for axis in known if axis == size or given_by.get(axis) == size}
-    return Sized(problem._replace(options=options), axes, _together(problem, chosen, axes))
+    return problem._replace(options=options), axes, _together(problem, chosen, axes)
 
 
 def _counts(option: Option) -> bool:
@@ -179,9 +154,10 @@ def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes])
 # The search
 
 
-def _best(sized: Sized, seed: int, level: str) -> Quiz:
+def _best(start: Problem, seed: int, wanted: Wanted) -> Quiz:
     """The best of many draws."""
-    problem, axes, sizes, kept, asks = sized
+    problem, axes, sizes = resized(start, wanted.sizes)
+    level, asks = wanted.level, wanted.asks
     best: Quiz | None = None
     board: Board | None = None
     fault: AttncalcError | None = None
@@ -191,7 +167,7 @@ def _best(sized: Sized, seed: int, level: str) -> Quiz:
         draw += 1
         try:
             calm = draw > FEWEST_DRAWS < 2 * sure
-            inputs = redrawn(problem, axes, random, sizes, level, kept, calm=calm)
+            inputs = Draw(problem, axes, random, sizes, level, calm=calm).operands(wanted.inputs)
             drawn = problem._replace(inputs=inputs)
             if board is None or board.operands is not None:
                 key = Key(drawn)

@@ -5,7 +5,7 @@ What has operands gets other numbers; what has none gets other options, and what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,15 @@ from attncalc.calculations import load
 from attncalc.common.errors import OptionError, both, near, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import UPSTREAM, Operand
-from attncalc.homework.reading.variants import LEVELS
+from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import Backward, Problem, told_apart
 from attncalc.solve.solver import write
+
+Asks = tuple[Sequence[str], Sequence[str]]
+"""The words for what is asked, and for what is told; none: whatever there is, and nothing."""
+WHATEVER: Asks = ((), ())
 
 
 class Wanted(NamedTuple):
@@ -28,6 +32,9 @@ class Wanted(NamedTuple):
     inputs: Mapping[str, Given] = NOTHING  # which stand as they are
     given: tuple[str, ...] = ()  # the operands of the form that is wanted; none named: those of the sample
     backward: Backward | None = None  # what is asked of a derivative, where that is more than its name says
+    sizes: Mapping[str, int] = NOTHING  # of axes that are to be others than the sample's
+    level: str = USUAL_LEVEL  # how easy its numbers are
+    asks: Asks = WHATEVER  # in which of its steps mistakes are to show
 
 
 ANYTHING = Wanted()
@@ -35,7 +42,7 @@ USUAL_SIZE = 3
 """Of an axis that the sample has not."""
 
 
-def template(problem: str, random: np.random.Generator, level: str, wanted: Wanted = ANYTHING) -> Problem:
+def template(problem: str, random: np.random.Generator, wanted: Wanted = ANYTHING) -> Problem:
     """The problem that a quiz of a calculation, or of its backward pass, starts from: its numbers are then drawn anew.
 
     A gradient arrives at every entry of a result; that of a single number is 1, as for a loss.
@@ -52,10 +59,10 @@ def template(problem: str, random: np.random.Generator, level: str, wanted: Want
         if options.get("kind") != kind:
             options = {}  # they are of another kind
         options |= sets[random.integers(len(sets))]
-    if level == LEVELS[-1]:
+    if wanted.level == LEVELS[-1]:
         options |= exercise.at_hard
     if exercise.formulas:
-        choice = exercise.formulas[level]
+        choice = exercise.formulas[wanted.level]
         inputs["expression"] = Given(np.array(choice[random.integers(len(choice))]))
     whole = sample._replace(inputs=inputs, options=options | dict(wanted.options))
     if wanted.given or wanted.inputs:

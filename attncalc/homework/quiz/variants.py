@@ -6,7 +6,7 @@ have many answers in common.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count as count_up
 from itertools import islice
@@ -18,21 +18,9 @@ from attncalc.common.errors import AttncalcError
 from attncalc.common.numerals import Array
 from attncalc.common.system import tell
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.separating import APART, REACHES, redrawn
-from attncalc.homework.quiz.search import (
-    LARGE,
-    WHATEVER,
-    Asks,
-    Board,
-    Quiz,
-    beside_mistakes,
-    board_of,
-    by_rule,
-    quiz,
-    resized,
-    weigh,
-)
-from attncalc.homework.quiz.templates import ANYTHING, Wanted, template, varies
+from attncalc.homework.diagnosis.separating import APART, REACHES, Draw
+from attncalc.homework.quiz.search import LARGE, Board, Quiz, beside_mistakes, board_of, by_rule, quiz, resized, weigh
+from attncalc.homework.quiz.templates import ANYTHING, WHATEVER, Asks, Wanted, template, varies
 from attncalc.homework.reading.variants import LEVELS
 from attncalc.solve.problem import Problem
 
@@ -54,27 +42,19 @@ GROWTH, MANY = 1.02, 1.5
 """Drawing ends where no more problems come by the one, or no more that differ though there are more by the other."""
 
 
-def for_class(
-    name: str,
-    count: int,
-    *,
-    seed: int,
-    sizes: Mapping[str, int],
-    level: str,
-    wanted: Wanted = ANYTHING,
-    asks: Asks = WHATEVER,
-) -> list[Quiz]:
+def for_class(name: str, count: int, seed: int, wanted: Wanted = ANYTHING) -> list[Quiz]:
     """So many problems of a calculation; fewer where no more are found that are different and equally hard."""
+    level, kept, asks = wanted.level, wanted.inputs, wanted.asks
     best: list[Quiz] = []
     firsts: list[Quiz] = []
     for start in (*range(STARTS), *range(STARTS)):
         own, dull = seed + start, len(firsts) == STARTS
         if not dull:
-            firsts.append(quiz(name, seed=own, sizes=sizes, level=level, wanted=wanted, asks=asks))
-        first, kept = firsts[start], wanted.inputs
+            firsts.append(quiz(name, own, wanted))
+        first = firsts[start]
         found = variants(first.problem, count, seed=own, level=level, kept=kept, asks=asks, near=False, dull=dull)
         if len(found) < 2 and varies(name):
-            return _templates(name, first, count, seed, sizes, level, wanted, asks)
+            return _templates(name, first, count, seed, wanted)
         best = max(best, found, key=len)
         if len(best) >= count:
             break
@@ -122,7 +102,8 @@ def variants(
             random = np.random.default_rng([seed, STREAM, number])
             found = None
             with suppress(AttncalcError):  # numbers that mean something
-                found = model._replace(inputs=redrawn(model, key.axes, random, {}, level, stay, like, reach=reach))
+                draw = Draw(model, key.axes, random, {}, level, like, reach)
+                found = model._replace(inputs=draw.operands(stay))
             yield found if found is not None and _is_new(found, known) else None
 
     others = [by_rule(problem, board_for(problem), level) for problem in taken]
@@ -147,27 +128,18 @@ def _is_as_hard(one: Quiz, model: Quiz, level: str | None) -> bool:
     return one.sure <= model.sure and one.largest <= max(LARGE[level or LEVELS[0]], AS_LARGE * model.largest)
 
 
-def _templates(
-    name: str,
-    first: Quiz,
-    count: int,
-    seed: int,
-    sizes: Mapping[str, int],
-    level: str,
-    wanted: Wanted,
-    asks: Asks,
-) -> list[Quiz]:
+def _templates(name: str, first: Quiz, count: int, seed: int, wanted: Wanted) -> list[Quiz]:
     """Those of a calculation that has no numbers to draw: other options, other formulas."""
 
     def drawn() -> Iterator[Problem | None]:
         known: set[Hashable] = set()
         for number in count_up():
-            start = template(name, np.random.default_rng([seed, number]), level, wanted)
-            problem = resized(start, sizes).problem
+            start = template(name, np.random.default_rng([seed, number]), wanted)
+            problem, *_ = resized(start, wanted.sizes)
             yield problem if _is_new(problem, known) else None
 
     def seen(problem: Problem) -> Quiz | None:
-        found = weigh(problem, board_of(Key(problem), asks), level)
+        found = weigh(problem, board_of(Key(problem), wanted.asks), wanted.level)
         return found if found.cost[0] <= first.cost[0] and found.dull <= first.dull else None
 
     return _chosen(drawn(), seen, lambda one: one, count)
@@ -211,7 +183,6 @@ def _chosen(
             if problem is not None:
                 new += 1
                 waiting += _without_faults(seen, problem)
-        ended = done > FIRST_DRAWS and new <= GROWTH * before[2]
         least = min((one.dull for one in (*waiting, *found)), default=0)
         fewest = sum(one.dull == least for one in (*waiting, *found))
         ended = done > FIRST_DRAWS and new <= GROWTH * before[2]

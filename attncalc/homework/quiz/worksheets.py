@@ -11,7 +11,9 @@ from attncalc.calculations import DERIVATIVES
 from attncalc.common.errors import both
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
+from attncalc.declare.mistake import StepKey
 from attncalc.homework.marking.judging import SHOWN_DECIMALS
+from attncalc.homework.reading.sheets import spelled
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
 from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
@@ -59,7 +61,7 @@ class Exercise(NamedTuple):
 
 
 def page(
-    trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wording: Wording, whose: Whose = ANYBODY
+    trace: Trace, exercises: Sequence[Exercise], shown: Sequence[StepKey], wording: Wording, whose: Whose = ANYBODY
 ) -> Page:
     """A problem, with the steps of it that are told, and those that are to be filled in."""
     told = Paragraph(f"{whose.student}, problem {whose.problem}") if whose.student else Paragraph("Name", "blank")
@@ -73,7 +75,7 @@ def page(
     return printed(Page(trace.calculation, (*start, *parts)), wording.printing)
 
 
-def given(trace: Trace, shown: Sequence[Step], printing: Printing = AS_IT_IS) -> tuple[Block, ...]:
+def given(trace: Trace, shown: Sequence[StepKey], printing: Printing = AS_IT_IS) -> tuple[Block, ...]:
     """The operands of a problem, the steps of it that are told, and the options that were given.
 
     From which file of the teacher's an operand is concerns no student; that its numbers count from 0 does, however rows
@@ -85,7 +87,8 @@ def given(trace: Trace, shown: Sequence[Step], printing: Printing = AS_IT_IS) ->
         operand = calculation.operand(table.name)
         if table.name in places and operand is not None:
             counted.append(_counted(f"{table.symbol}: {operand.help}. Its numbers", places[table.name], printing))
-    return (*tables, *counted, *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
+    told = [_told(trace.find(spelled(step))) for step in shown]
+    return (*tables, *counted, *told, *([Paragraph(f"with {chosen}")] if chosen else []))
 
 
 def _counted(what: str, axis: str, printing: Printing) -> Paragraph:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -132,6 +132,10 @@ BLANK = ("", "-", "–", "—", "?", "…", "...", "_", "__", "___", "n/a", "#n/
 """What people write where they have no answer."""
 
 
+At = tuple[int, ...]
+"""The place of an entry in a step."""
+
+
 class Tolerance(NamedTuple):
     """How far an answer may be off, where its digits are not to decide: atol + rtol·|value|."""
 
@@ -247,7 +251,8 @@ class Answer:
         def pad(part: Array) -> Array:
             blank = {"f": math.nan, "O": None}.get(part.dtype.kind, 0)
             whole = np.full(shape, blank, dtype=part.dtype)
-            whole[tuple(map(slice, part.shape))] = part
+            there: tuple[Any, ...] = (..., *map(slice, part.shape))  # of a single number its entry, not its array
+            whole[there] = part
             return whole
 
         return self.laid(pad)
@@ -305,6 +310,19 @@ def from_lists(tree: Any, place: Place) -> Answer:
     if len(entries) > MOST_ENTRIES:
         raise InputError(f"{place(())} has more than {MOST_ENTRIES:,} entries")
     return from_text(entries, shape, place)
+
+
+def reached(places: Iterable[At]) -> tuple[int, ...]:
+    """How large a step is at least that has these places."""
+    return tuple(1 + max(along) for along in zip(*places, strict=False))
+
+
+def from_places(entries: Mapping[At, Any], place: Place) -> Answer:
+    """An answer of which these entries are given, by their places; the others are not asked for."""
+    shape = reached(entries)
+    written = [entries.get(at) for at in np.ndindex(shape)]
+    there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
+    return replace(from_text(written, shape, place), asked=there)
 
 
 def from_array(value: Array, place: Place, own: str = "") -> Answer:

@@ -14,22 +14,11 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attncalc.common.errors import InputError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, Sheet, respelled
-from attncalc.homework.reading.headings import (
-    COUNTED,
-    NO_COLUMN,
-    At,
-    Headings,
-    read_headings,
-    refuse_misspelt,
-    seem_from_one,
-)
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Answer, At, Sheet, respelled
+from attncalc.homework.reading.headings import COUNTED, Headings, read_headings, refuse_misspelt, seem_from_one
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames, limited
 from attncalc.homework.reading.table_sheets import has_commas
 from attncalc.inputs import csv_files, resolve
@@ -63,14 +52,18 @@ OF_ANOTHER = "·"
 """Stands above a column of another problem."""
 
 
-class Row(NamedTuple):
-    """A student's row: a sheet, or why it is none."""
+class Submission(NamedTuple):
+    """A sheet that is to be marked: a file, or what was read of one already."""
 
-    student: str
+    name: str  # of its student, as far as its place tells
     source: str
+    path: Path | None = None  # of the file that it is, or stands in
     sheet: Sheet | None = None
-    error: str = ""
+    error: str = ""  # why what was read of it is no sheet
     hint: str = ""
+    data: bytes | None = None  # what the file holds, for a machine that may not have it
+    known: bool = False  # whether the name holds, whatever stands on the sheet
+    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
 
 
 def class_list(
@@ -82,7 +75,7 @@ def class_list(
     alone: bool = True,
     most_rows: int = MOST_ROWS,
     parts: Mapping[str, StepNames] = NOTHING,
-) -> list[Row] | None:
+) -> list[Submission] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
 
     Of several problems, which are its `parts`, the headings say which they are of: `dot/products[0]`. Each makes a row.
@@ -99,7 +92,7 @@ def class_list(
         return None  # why it cannot be read is told where it is marked as a sheet
     source = visible(source or path.name, LONGEST_SOURCE)
     several = {part: own for part, own in parts.items() if f"{part}/" in first_line(text)}
-    made: list[Row] = []
+    made: list[Submission] = []
     for part, own in (several or {"": names}).items():
         with limited(timed=not alone):
             found = _listed(text, reading, own, source, part, parts, alone=alone, most_rows=most_rows)
@@ -192,11 +185,11 @@ def _read(
     *,
     commas: bool,
     always: bool,
-) -> Row:
+) -> Submission:
     """The sheet that a row is, or what is wrong with it; each student has a decimal mark of their own."""
     where = f"{source}:{row.line}"
     if isinstance(row, Broken):
-        return Row(where, where, error=f"{where}: {row.fault}")
+        return Submission(where, where, error=f"{where}: {row.fault}")
     name = visible(" ".join(filter(None, map(meant, _cells(row, headings.students)))), LONGEST_NAME) or where
     try:
         with limited():
@@ -204,9 +197,9 @@ def _read(
             own = _answers(row, headings)
             pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
             problem = part or "".join(_cells(row, headings.problem)).strip()
-            return Row(name, where, replace(_sheet(headings, pointed.cells, name, where), problem=problem))
+            return Submission(name, where, sheet=replace(_sheet(headings, pointed.cells, name, where), problem=problem))
     except InputError as error:
-        return Row(name, where, error=error.message, hint=error.hint)
+        return Submission(name, where, error=error.message, hint=error.hint)
 
 
 def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
@@ -216,12 +209,8 @@ def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
 
 
 def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> Sheet:
-    def answered(columns: NDArray[np.intp]) -> Answer:
-        def place(at: At) -> str:
-            return f"{where}:{columns[at] + 1}"
-
-        written = [None if i == NO_COLUMN else cells[i] for i in columns.ravel().tolist()]
-        return replace(answers.from_text(written, columns.shape, place), asked=columns != NO_COLUMN)
+    def answered(columns: Mapping[At, int]) -> Answer:
+        return answers.from_places({at: cells[i] for at, i in columns.items()}, lambda at: f"{where}:{columns[at] + 1}")
 
     read = {step: partial(answered, columns) for step, columns in headings.steps.items()}
     return Sheet(answers.each_read(read), student=name, source=where)

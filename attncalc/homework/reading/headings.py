@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-
-import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.common.errors import InputError, quoted
 from attncalc.common.numerals import is_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.reading import answers
+from attncalc.homework.reading.answers import At
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.csv_files import Row
 
@@ -29,26 +27,22 @@ _TELLING_APART = (STUDENT, "id", "matriculation", "registration", "username", "l
 """Words of headings: of the columns of names, and of those that serve where there are none, the best first."""
 _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?:(?: +| *, *)\d{1,6})*) *\]", re.ASCII)
 
-At = tuple[int, ...]
-"""The place of an entry in a step."""
 ONE_OF_THEM = "leave one of them"
 COUNTED = "in a list places are counted from 0, whatever --index-base prints"
-NO_COLUMN = -1
-"""Stands for the column of an entry that a form does not ask for."""
 
 
 class Headings(NamedTuple):
     """What the columns of a class list hold."""
 
     students: Sequence[int]  # the columns that make up the name of a student
-    steps: Mapping[str, NDArray[np.intp]]  # the columns of each step's entries; NO_COLUMN where there is none
+    steps: Mapping[str, Mapping[At, int]]  # the columns of each step's entries, as far as there are any
     others: Sequence[int]  # what is passed over
     problem: Sequence[int] = ()  # the column of the hashes of problems
 
     @property
     def answers(self) -> set[int]:
         """The columns of all steps."""
-        return {i for columns in self.steps.values() for i in columns.ravel().tolist()} - {NO_COLUMN}
+        return {i for columns in self.steps.values() for i in columns.values()}
 
     @property
     def read(self) -> list[int]:
@@ -90,7 +84,8 @@ def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: S
         heading, cells = head.cells[i], [row.cells[i] for row in rows if i < len(row.cells)]
         if not heading and any(cells):
             raise InputError(f"{where}:{i + 1}: the column has no name")
-        if not heading or _of_student(heading) or not _holds_numbers(cells):
+        of_student = {*_words(heading)} & {*_NAMES, *_TELLING_APART}
+        if of_student or not heading or not any(is_number(cell.replace(",", ".")) for cell in cells):
             continue
         bare = _without_remark(heading)
         step, at = _place(bare)
@@ -114,14 +109,6 @@ def _refuse(step: str, names: StepNames, where: str) -> None:
 
 def _words(heading: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", heading.casefold())
-
-
-def _of_student(heading: str) -> bool:
-    return bool({*_words(heading)} & {*_NAMES, *_TELLING_APART})
-
-
-def _holds_numbers(cells: Sequence[str]) -> bool:
-    return any(is_number(cell.replace(",", ".")) for cell in cells)
 
 
 def _place(heading: str) -> tuple[str, At]:
@@ -152,45 +139,37 @@ def _students(words: Mapping[int, Sequence[str]], where: str) -> list[int]:
     return found or [i for known in _TELLING_APART for i, said in words.items() if known in said][:1]
 
 
-def _steps(places: Mapping[int, tuple[str, At]], where: str) -> dict[str, NDArray[np.intp]]:
-    """The columns that hold each step's entries, in the shape of the step."""
+def _steps(places: Mapping[int, tuple[str, At]], where: str) -> dict[str, dict[At, int]]:
+    """The columns that hold each step's entries, by the places of these."""
     steps: dict[str, dict[At, int]] = {}
     for i, (step, at) in places.items():
         entries = steps.setdefault(step, {})
         if at in entries:
             raise InputError(f"{where}: two columns, {entries[at] + 1} and {i + 1}, hold the same of {quoted(step)}")
         entries[at] = i
-    return {step: _in_shape(entries, step, where) for step, entries in steps.items()}
+    for step, entries in steps.items():
+        if len({len(at) for at in entries}) > 1:
+            raise InputError(f"{where}: the columns of {quoted(step)} have places of different kinds")
+        if (count := math.prod(answers.reached(entries))) > answers.MOST_ENTRIES:
+            raise InputError(f"{where}: {quoted(step)} has too many entries: {count:,}")
+    return steps
 
 
-def _in_shape(entries: Mapping[At, int], step: str, where: str) -> NDArray[np.intp]:
-    ranks = {len(at) for at in entries}
-    if len(ranks) > 1:
-        raise InputError(f"{where}: the columns of {quoted(step)} have places of different kinds")
-    shape = tuple(1 + max(at[axis] for at in entries) for axis in range(ranks.pop()))
-    if math.prod(shape) > answers.MOST_ENTRIES:
-        raise InputError(f"{where}: {quoted(step)} has too many entries: {math.prod(shape):,}")
-    columns = np.full(shape, NO_COLUMN, np.intp)
-    for at, i in entries.items():
-        columns[at] = i
-    return columns
+def _has_zero(places: Iterable[At]) -> bool:
+    return any(0 in at for at in places)
 
 
-def _has_zero(columns: NDArray[np.intp]) -> bool:
-    return bool((np.argwhere(columns != NO_COLUMN) == 0).any())
-
-
-def seem_from_one(steps: Mapping[str, NDArray[np.intp]]) -> bool:
+def seem_from_one(steps: Mapping[str, Mapping[At, int]]) -> bool:
     """Whether places that are counted from 0 may have been meant from 1: none of them is a first one."""
-    placed = [columns for columns in steps.values() if columns.ndim]
+    placed = [columns for columns in steps.values() if () not in columns]
     return bool(placed) and not any(map(_has_zero, placed))
 
 
-def _refuse_places_beyond(steps: Mapping[str, NDArray[np.intp]], names: StepNames, where: str) -> None:
+def _refuse_places_beyond(steps: Mapping[str, Mapping[At, int]], names: StepNames, where: str) -> None:
     """Refuse columns for entries that a step has not; a form may lack columns, and does not ask for those entries."""
     for step, columns in steps.items():
-        shape = names.shape_of(step)
-        if len(shape) == columns.ndim and any(a > b for a, b in zip(columns.shape, shape, strict=True)):
-            named, last = (",".join(str(size - 1) for size in sizes) for sizes in (columns.shape, shape))
+        shape, own = names.shape_of(step), answers.reached(columns)
+        if len(shape) == len(own) and any(a > b for a, b in zip(own, shape, strict=True)):
+            named, last = (",".join(str(size - 1) for size in sizes) for sizes in (own, shape))
             hint = f"its last one is {quoted(f'[{last}]')}" if _has_zero(columns) else COUNTED
             raise InputError(f"{where}: {quoted(step)} has no entry {quoted(f'[{named}]')}", hint=hint)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, shape_text
+from attncalc.common.errors import InputError, amount, quoted, shape_text
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
@@ -104,16 +104,24 @@ def _plain(name: str) -> str:
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
+Read = Callable[[Array], Array]
+"""What a step is of an array."""
+
+
 class Fused(NamedTuple):
     """What a module gives that does the work of several: steps, each at some places of an axis of so many."""
 
     size: int | None  # None where they are columns, of which there may be more
     steps: Mapping[StepKey, Array]
 
-    def laid(self, part: Array, step: StepKey, shape: tuple[int, ...]) -> Array:
+    def read(self, part: Array, name: str, step: StepKey, shape: tuple[int, ...]) -> Array:
         """What a step is of an array: its columns as rows, or its places, those of heads head by head."""
         if self.size is None:
             return part.reshape(shape[1], -1).T[: shape[0]] if part.size % shape[1] == 0 else part
+        if part.shape[-1:] != (self.size,):
+            held = " and ".join("/".join(filter(None, key)) for key in self.steps)
+            fact = f"{quoted(name)} is {shape_text(part.shape)}, but {held} lie side by side in rows of {self.size}"
+            raise InputError(fact)
         part = part.take(self.steps[step], axis=-1)
         if len(shape) == 3 and part.size == math.prod(shape):
             return part.reshape(shape[1], shape[0], shape[2]).swapaxes(0, 1)
@@ -125,26 +133,37 @@ class Modules(NamedTuple):
 
     whole: Mapping[str, StepKey]
     fused: Mapping[str, Fused]
-    parameters: Mapping[str, Mapping[StepKey, Callable[[Array], Array]]]  # which part of theirs each gradient is
-
-    def gradients(self, name: str) -> Mapping[StepKey, Callable[[Array], Array]]:
-        """The gradients that are asked for of a parameter by its name in a framework, and what each is of theirs."""
-        return self.parameters.get(_plain(name), {})
+    parameters: Mapping[str, Mapping[StepKey, Read]]  # which part of theirs each gradient is
 
     def step(self, name: str) -> StepKey | None:
         """The step of a name that hooks and outputs have in frameworks, where there is one of it."""
         return self.whole.get(_plain(name))
 
-    def stacked(self, name: str) -> list[StepKey]:
-        """The steps of what is returned as `name.0`, `name.1` …, which one array may hold one behind the other."""
-        plain = _plain(name)
-        if plain in self.whole or not plain.endswith(RETURNED):
-            return []
-        return [self.whole[one] for one in takewhile(self.whole.__contains__, (f"{plain}.{i}" for i in count()))]
+    def parts(self, name: str, shapes: Mapping[StepKey, tuple[int, ...]]) -> Mapping[StepKey, Read]:
+        """The steps of these shapes that one array of a name holds, which is no step's; and what each is of the array.
 
-    def parts(self, name: str) -> Fused | None:
-        """The steps that one array of that name is, side by side."""
-        return None if _plain(name) in self.whole else self.fused.get(_plain(name))
+        It holds gradients of the parts of a parameter, or what a module gives, side by side, or one behind the other
+        what is returned as `name.0`, `name.1` …
+        """
+        plain = _plain(name)
+        if plain in self.parameters:
+            return self.parameters[plain]
+        if fused := self.fused.get(plain):
+            return {step: partial(fused.read, name=name, step=step, shape=shapes[step]) for step in fused.steps}
+        every = (f"{plain}.{i}" for i in count()) if plain.endswith(RETURNED) else ()
+        steps = [self.whole[one] for one in takewhile(self.whole.__contains__, every)]
+        several = partial(_one_of_several, name=name, many=len(steps))
+        return {step: partial(several, i=i, rank=len(shapes[step])) for i, step in enumerate(steps)}
+
+
+def _one_of_several(part: Array, name: str, many: int, i: int, rank: int) -> Array:
+    """What one array holds of one of several steps, counted along its first axis."""
+    if part.shape[:1] != (many,) or part.ndim <= rank:
+        fact = f"{quoted(name)} is {shape_text(part.shape)}, where {amount(many, 'array')} of {rank} axes"
+        hint = f"give them one behind the other, or each by its name: {quoted(f'{name}.0')}"
+        raise InputError(f"{fact} are asked for", hint=hint)
+    found: Array = part[i]
+    return found
 
 
 def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Modules:
@@ -200,10 +219,10 @@ _OF_HEADS = re.compile(r"\[[^\]]* heads?\]")
 
 def _parameters(
     stored: Mapping[str, str], widths: Mapping[str, int], order: Collection[StepKey]
-) -> dict[str, dict[StepKey, Callable[[Array], Array]]]:
+) -> dict[str, dict[StepKey, Read]]:
     """The gradients of operands by the names under which they are stored, and how they are read of the whole array."""
     rows = {path: at for _, places in _side_by_side(stored, widths).values() for path, at in places.items()}
-    found: dict[str, dict[StepKey, Callable[[Array], Array]]] = {}
+    found: dict[str, dict[StepKey, Read]] = {}
     for path, name in stored.items():
         group, _, operand = path.rpartition("/")
         key = group, f"grad_{operand}"

@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import prod
-from operator import itemgetter
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, amount, listed, near, place_text, quoted, shape_text, visible
+from attncalc.common.errors import InputError, listed, near, place_text, quoted, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import FORMATS, NamedTuple, TooLongError, alarm
 from attncalc.declare.mistake import StepKey
@@ -34,7 +33,7 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
-from attncalc.inputs.given import Place, as_typed, brackets, is_literal, read_literal
+from attncalc.inputs.given import as_typed, brackets, is_literal, read_literal
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import OF_DOCUMENTS, Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
@@ -125,43 +124,15 @@ class StepNames:
 
     def is_passed_over(self, name: str) -> bool:
         """Whether a name may be that of a module whose output no step is."""
-        modules = self.of_modules
-        if modules is None or self.meant(name):
-            return False
-        return not (modules.parts(name) or modules.stacked(name) or modules.gradients(name))
+        return self.of_modules is not None and not self.meant(name) and not self.of_modules.parts(name, self._shapes)
 
     def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
         """The step behind an array's name, or several that lie in it side by side or one behind the other."""
-        modules = self.of_modules if not self.meant(name) else None
-        fused = modules.parts(name) if modules else None
-        if modules and (gradients := modules.gradients(name)):
-            for step, read in gradients.items():
-                yield step, answer.laid(read)
-            return
-        if fused is None and modules and (steps := modules.stacked(name)):
-            yield from self._one_behind_the_other(name, answer, steps)
-            return
-        if fused is None:
+        if self.of_modules is None or self.meant(name) or not (held := self.of_modules.parts(name, self._shapes)):
             yield self.find(name), answer
             return
-        if fused.size is not None and answer.shape[-1:] != (fused.size,):
-            held = " and ".join(map(spelled, fused.steps))
-            fact = f"{quoted(name)} is {shape_text(answer.shape)}, but {held} lie side by side in rows of {fused.size}"
-            raise InputError(fact)
-        for step in fused.steps:
-            yield step, answer.laid(partial(fused.laid, step=step, shape=self._shapes[step]))
-
-    def _one_behind_the_other(
-        self, name: str, answer: Answer, steps: Sequence[StepKey]
-    ) -> Iterator[tuple[StepKey, Answer]]:
-        """What one array holds of several steps, counted along its first axis."""
-        rank = len(self._shapes[steps[0]])
-        if answer.shape[:1] != (len(steps),) or len(answer.shape) <= rank:
-            fact = f"{quoted(name)} is {shape_text(answer.shape)}, where {amount(len(steps), 'array')} of {rank} axes"
-            hint = f"give them one behind the other, or each by its name: {quoted(f'{name}.0')}"
-            raise InputError(f"{fact} are asked for", hint=hint)
-        for i, step in enumerate(steps):
-            yield step, answer.laid(itemgetter(i))
+        for step, read in held.items():
+            yield step, answer.laid(read)
 
     @property
     def order(self) -> Iterator[StepKey]:
@@ -343,21 +314,13 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> Mapping[str, Calla
     answered = {}
     for step, entries in places.items():
         ranks = {len(at) for at in entries}
-        shape = tuple(1 + max(at[axis] for at in entries) for axis in range(min(ranks)))
-        if step in steps or len(ranks) > 1 or prod(shape) > answers.MOST_ENTRIES:
+        if step in steps or len(ranks) > 1 or prod(answers.reached(entries)) > answers.MOST_ENTRIES:
             fault = "is answered as a whole, too" if step in steps else "has entries of different ranks, or too many"
             raise InputError(
                 f"{source or 'the sheet'}: {quoted(step)} {fault}", hint='an entry is "weights[1,0]": 0.37'
             )
-        answered[step] = partial(_placed, entries, shape, brackets(source, visible(step, 80)))
+        answered[step] = partial(answers.from_places, entries, brackets(source, visible(step, 80)))
     return answered
-
-
-def _placed(entries: Mapping[tuple[int, ...], Any], shape: tuple[int, ...], place: Place) -> Answer:
-    """The answer of which these entries are given."""
-    written = [entries.get(at) for at in np.ndindex(shape)]
-    there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
-    return replace(answers.from_text(written, shape, place), asked=there)
 
 
 def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:

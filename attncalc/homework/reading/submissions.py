@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from attncalc.common.errors import InputError, both, quoted, reason, visible
-from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
-from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
-from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, class_list
+from attncalc.common.system import FORMATS, exists, is_file, is_folder, shown
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD
+from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, Submission, class_list
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import REFUSED, read_json
@@ -29,20 +30,6 @@ _REPORT = re.compile(
     rb'\{\s*"output_format"|(?:"?sep=.\s+)?' + rb'"?[,;\t]"?'.join(name.encode() for name in REPORT[:4]) + rb"\b)"
 )
 """How a report of ours begins: in JSON (of a class, a sheet, for Gradescope) or in CSV, as any spreadsheet saves it."""
-
-
-class Submission(NamedTuple):
-    """A sheet that is to be marked: a file, or what was read of one already."""
-
-    name: str  # of its student, as far as its place tells
-    source: str
-    path: Path | None = None  # of the file that it is, or stands in
-    sheet: Sheet | None = None
-    error: str = ""  # why what was read of it is no sheet
-    hint: str = ""
-    data: bytes | None = None  # what the file holds, for a machine that may not have it
-    known: bool = False  # whether the name holds, whatever stands on the sheet
-    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
 
 
 def submissions(
@@ -74,6 +61,7 @@ def submissions(
     paths = [path for path, fault, _ in meant if fault is None]
     files = Counter(path.name for path in paths)
     stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
+    read = partial(class_list, reading=reading, names=names, most_rows=most_rows, parts=parts)
     found: list[Submission] = []
     for path, fault, nobodys in meant:
         if fault is not None:
@@ -82,7 +70,7 @@ def submissions(
             continue
         one = Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
         source = path.name if files[path.name] == 1 else str(path)
-        found += _rows(one, path, reading, (names, parts), source, most_rows, alone=len(meant) == 1)
+        found += _rows(one, path, partial(read, path, source=source), alone=len(meant) == 1)
     return found
 
 
@@ -103,14 +91,7 @@ def submitter(word: str) -> list[str]:
 
 
 def _rows(
-    one: Submission,
-    path: Path,
-    reading: Reading,
-    names: tuple[StepNames, Mapping[str, StepNames]],
-    source: str,
-    most_rows: int,
-    *,
-    alone: bool,
+    one: Submission, path: Path, read: Callable[..., list[Submission] | None], *, alone: bool
 ) -> list[Submission]:
     """The rows of a file that is a class list, else the file as it is.
 
@@ -120,14 +101,14 @@ def _rows(
     if path.suffix.lower() not in (".csv", ".tsv") or not is_file(str(path)) or (path.is_symlink() and not alone):
         return [one]  # why it cannot be read is told where it is marked as a sheet
     try:
-        rows = class_list(path, reading, names[0], source, alone=alone, most_rows=most_rows, parts=names[1])
+        rows = read(alone=alone)
     except InputError as fault:
         if alone and fault.hint != MORE_ROWS:
             raise
         return [one._replace(error=fault.message, hint=fault.hint)]
     if rows is None:
         return [one]
-    return [Submission(row.student, row.source, path, row.sheet, row.error, row.hint) for row in rows]
+    return [row._replace(path=path) for row in rows]
 
 
 def _is_report(path: Path) -> bool:

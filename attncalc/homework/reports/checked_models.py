@@ -43,17 +43,13 @@ def page(marked: Marked, trace: Trace | None = None) -> Page:
     if others:
         found = tuple(Paragraph(f"{step.name}: {_blame(step)}") for step in others)
         blocks.append(Part("section", Heading("And besides"), found))
-    blocks += [Paragraph(f"{amount(count, 'array')}: {how}", "remark") for how, count in _how_judged(marked).items()]
+    judged = Counter(step.hint for step in marked.steps if step.verdict in SOUND and step.hint)  # in which type's noise
+    blocks += [Paragraph(f"{amount(count, 'array')}: {how}", "remark") for how, count in judged.items()]
     right = amount(len(marked.steps) - len(wrong), "array")
     said = f"{marked.verdict}: {right} of {len(marked.steps)} as they should be"
     said += f"; first wrong at {wrong[0].name}" if wrong else ""
     end = Paragraph(said, "wrong" if wrong else "sound")
     return Page(title, (*blocks, end, Part("opened", Heading("Step by step"), tuple(_opened(marked, wrong, trace)))))
-
-
-def _how_judged(marked: Marked) -> Counter[str]:
-    """What is said of arrays that are right, such as the type whose noise they are right within; and of how many."""
-    return Counter(step.hint for step in marked.steps if step.verdict in SOUND and step.hint)
 
 
 def _maps(marked: Marked, wrong: Sequence[MarkedStep]) -> Iterator[Map]:

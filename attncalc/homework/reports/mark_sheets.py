@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from attncalc.common.errors import InputError, amount, both, near, quoted
 from attncalc.common.numerals import parse_number
-from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.lists import POSSIBLE
 from attncalc.homework.reading.names import alike
+from attncalc.homework.reports.marked_sheets import as_csv
 from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import shortest
@@ -30,15 +30,8 @@ DIGITS = 5
 """Decimals of a grade, as Moodle keeps them."""
 
 
-class Filled(NamedTuple):
-    """A mark sheet with marks in it, and what is to be said of them."""
-
-    text: str
-    notes: Sequence[str]
-
-
-def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> Filled:
-    """The mark sheet with the marks of a class, each out of what the sheet says can be reached.
+def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> tuple[str, list[str]]:
+    """The mark sheet with the marks of a class, each out of what it says can be reached; and what is to be said of it.
 
     Students are found by name, number or address; whoever is not found, or found twice, is told, and has no mark.
     """
@@ -73,7 +66,7 @@ def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> Fil
     counts += [f"marks are scaled to {both(sorted(scales))}, which the sheet says can be reached"] if scales else []
     counts += [f"{amount(other, 'mark was', 'marks were')} another before"] if other else []
     counts += [f"{amount(locked, 'mark')} may not be changed, the sheet says"] if locked else []
-    return Filled(_written(rows, text, delimiter), [*counts, *lost])
+    return as_csv(rows, delimiter, "\r\n" if "\r\n" in text else "\n"), [*counts, *lost]
 
 
 def _column(head: Sequence[str], wanted: str, source: str) -> int:
@@ -175,11 +168,3 @@ def _value(limit: str) -> float | None:
         return parse_number(limit.strip().replace(",", ".")) or None
     except InputError:
         return None
-
-
-def _written(rows: Sequence[Sequence[str]], before: str, delimiter: str) -> str:
-    """The sheet as it was, with the ends of its lines."""
-    end = "\r\n" if "\r\n" in before else "\n"
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(rows)
-    return text.getvalue()

@@ -255,8 +255,8 @@ def _csv(marked: Marked) -> str:
     return as_csv([COLUMNS, *([visible(cell) for cell in _row(step)] for step in marked.steps)])
 
 
-def as_csv(rows: Iterable[Iterable[object]]) -> str:
+def as_csv(rows: Iterable[Iterable[object]], delimiter: str = ",", end: str = "\n") -> str:
     """Rows as the lines of a CSV file."""
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(rows)
     return text.getvalue()
