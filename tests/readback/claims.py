@@ -294,6 +294,7 @@ CLAIMS: dict[str, Claim] = {
     "h + α·F(h): one Euler step of h′ = F(h)": Cited("a name for the formula of the step, which is read back"),
     "key − query: the past is negative": lambda at: (np.triu(at.value) >= 0).all() and (np.tril(at.value) <= 0).all(),
     "negative numbers level off at −α": equal("p·(exp(−∞) − 1)", "−p"),
+    "the cap makes −C of −∞": equal("p·tanh(−∞)", "−p"),
     "all stay between −C and C": equal("p·tanh(∞)", "p", "p·tanh(−∞)", "−p"),
     "n² where tokens are compared, n where each": Cited("the costs of steps have tests of their own"),
     "those of size n²": Cited("the costs of steps have tests of their own"),
