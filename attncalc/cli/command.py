@@ -219,6 +219,8 @@ class Words:
             mend = INSTEAD[word]
         elif not same and (option := self._taking(word)):
             mend = f"did you mean {option}?"
+        elif name[:2] != "--" and self._takes_formulas():
+            mend = f'in brackets it is a formula: "({visible(name, 80)})"'
         elif word in DERIVATIVES:
             mend = f"it goes before the name: attncalc {word} {self.command.rpartition(' ')[2]} …"
         if "--size" in self.known and (size := _size(word, words)):
@@ -236,6 +238,11 @@ class Words:
         """The option of the calculation that is asked for which takes such a word: `--kind adam` for `--adam`."""
         name = self.command.rpartition(" ")[2]
         return load(name).taking([word]) if name in TABLE else ""
+
+    def _takes_formulas(self) -> bool:
+        """Whether an operand of the calculation that is asked for is a formula, as -x is."""
+        name = self.command.rpartition(" ")[2]
+        return name in TABLE and any(operand.kind == "expression" for operand in load(name).operands)
 
     def _neighbours(self, word: str) -> list[str]:
         """Calculations of the same family with an option of that name."""

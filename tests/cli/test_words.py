@@ -201,6 +201,7 @@ def test_a_natural_name_is_a_calculation_with_an_option_that_there_is(alias: str
     [
         ("attention --heads 2", "multihead, complexity and latent-attention have it: attncalc multihead --heads"),
         ("sinusoidal 3 4", "attncalc sinusoidal --n 3 --d 4"),
+        ("derivative -x --at 1", 'in brackets it is a formula: "(-x)"'),
     ],
 )
 def test_a_call_that_is_nearly_right_is_told_the_right_one(run: Run, call: str, hint: str) -> None:
