@@ -280,6 +280,8 @@ class _Worker:
         return Tensor((*a.axes[:-2], a.axes[-1], a.axes[-2]), np.swapaxes(a.numbers, -1, -2))
 
     def inverse(self, a: Tensor) -> Tensor:
+        if not a.axes:
+            return Tensor((), 1 / a.numbers)
         return Tensor((*a.axes[:-2], a.axes[-1], a.axes[-2]), np.linalg.inv(a.numbers))
 
     def inverse_of_a_matrix(self, a: Tensor) -> Tensor:
