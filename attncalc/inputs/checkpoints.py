@@ -83,9 +83,9 @@ class Checkpoint(NamedTuple):
         return found
 
     def cached(self, attention: str) -> int:
-        """The bytes that all attentions of that name keep of a token, in the type in which weights are stored.
+        """How many bytes all attentions of that name keep of a token: its keys and values, in the weights' type.
 
-        They keep its keys and values, in layers that write; across it is a token that an encoder has read.
+        Encoders keep none. Of cross-attention it is a token of what the encoder has read.
         """
         if self.options.get("no_causal"):
             return 0  # the whole text is read at once

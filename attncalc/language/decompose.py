@@ -6,13 +6,11 @@ sorted by their size, largest first.
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import zip_longest
-
 import numpy as np
 
 from attncalc.common.errors import DomainError
 from attncalc.common.numerals import Array
+from attncalc.language import kernels
 
 TIE = 1e-10
 """Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""
@@ -50,7 +48,7 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
     except np.linalg.LinAlgError as error:
         raise DomainError(f"the eigenvalues were not found: {error}") from None
     size = len(matrix) * np.max(np.abs(np.linalg.eigvals(np.abs(matrix))), initial=0.0)
-    values = _met(matrix, values, size)
+    values = _equal_made_one(matrix, values, size)
     if not values.imag.any():  # from NumPy 2.5 on they are of a complex type even so
         values, vectors = values.real, vectors.real
     order = sized(values)
@@ -59,7 +57,7 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
         values = _without_dust(values, size)
     if values.dtype.kind == "f" and vectors.dtype.kind == "c":
         vectors = _real_parts(vectors)
-    vectors = _of_the_met(matrix, values, vectors, size)
+    vectors = _of_equal_ones(matrix, values, vectors, size)
     return values, _cleaned(matrix, values, vectors * turned(vectors), size)
 
 
@@ -67,70 +65,20 @@ MOST_ROWS = 8
 """Of a matrix with so many rows at most it is looked at whether eigenvalues are equal."""
 NEAR = 1e-3
 """Rounding takes equal eigenvalues no farther apart than this, relative to the matrix."""
-SIMPLE = 1000
-"""A root that is a fraction is one of two numbers up to this."""
 
 
-def _met(matrix: Array, values: Array, size: float) -> Array:
+def _equal_made_one(matrix: Array, values: Array, size: float) -> Array:
     """The eigenvalues, with one number for those that are equal by the digits of the matrix: LAPACK finds 2 ± 10⁻⁸."""
     near = np.abs(values[:, None] - values) <= NEAR * size
-    if len(matrix) > MOST_ROWS or near.sum() == len(values) or not np.isfinite(values).all():
+    if len(matrix) > MOST_ROWS or near.sum() == len(values):
         return values
-    polynomial = _polynomial([[Fraction(str(entry)) for entry in row] for row in matrix])
-    slope = [c * power for power, c in enumerate(polynomial[::-1])][:0:-1]
-    shared = _common(polynomial, slope)
-    if len(shared) == 1:
+    different = kernels.exact().different_eigenvalues(matrix)
+    if len(different) == len(values):
         return values
-    different, _ = _divided(polynomial, shared)
-    try:
-        roots = np.roots([float(c) for c in different])
-    except OverflowError:
-        return values
-    for at, root in enumerate(roots):
-        simple = Fraction(float(root.real)).limit_denominator(SIMPLE)
-        if not _at(different, simple) and abs(root - float(simple)) <= NEAR * size:
-            roots[at] = float(simple)
-    return np.asarray(roots[np.argmin(np.abs(values[:, None] - roots), axis=1)])
+    return np.asarray(different[np.argmin(np.abs(values[:, None] - different), axis=1)])
 
 
-def _polynomial(rows: list[list[Fraction]]) -> list[Fraction]:
-    """The characteristic polynomial, by Faddeev and LeVerrier."""
-    places = range(len(rows))
-    found, behind = [Fraction(1)], [[Fraction(0) for _ in places] for _ in places]
-    for number in places:
-        for i in places:
-            behind[i][i] += found[-1]
-        behind = [[sum((rows[i][k] * behind[k][j] for k in places), Fraction(0)) for j in places] for i in places]
-        found.append(-sum((behind[i][i] for i in places), Fraction(0)) / (number + 1))
-    return found
-
-
-def _divided(above: list[Fraction], below: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
-    """Quotient and remainder of two polynomials, the highest power first."""
-    rest, quotient = [*above], list[Fraction]()
-    while len(rest) >= len(below):
-        quotient.append(rest[0] / below[0])
-        rest = [c - quotient[-1] * d for c, d in zip_longest(rest, below, fillvalue=0)][1:]
-    while rest and not rest[0]:
-        rest = rest[1:]
-    return quotient, rest
-
-
-def _common(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:
-    """The greatest common divisor of two polynomials."""
-    while other:
-        one, other = other, _divided(one, other)[1]
-    return one
-
-
-def _at(polynomial: list[Fraction], x: Fraction) -> Fraction:
-    value = Fraction(0)
-    for c in polynomial:
-        value = value * x + c
-    return value
-
-
-def _of_the_met(matrix: Array, values: Array, vectors: Array, size: float) -> Array:
+def _of_equal_ones(matrix: Array, values: Array, vectors: Array, size: float) -> Array:
     """The vectors, with those of equal eigenvalues that have fewer directions than numbers where these are."""
     found = vectors.copy()
     for value in {value for value in values.tolist() if np.sum(values == value) > 1}:

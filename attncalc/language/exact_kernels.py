@@ -318,6 +318,13 @@ def _polynomial(matrix: Array) -> Any:
 
 
 @_remembered
+def different_eigenvalues(matrix: Array) -> Array:
+    """The eigenvalues of a matrix of floats, each once, however often it is a root; by the digits of the entries."""
+    size = sympy.Integer(2) ** math.frexp(float(np.max(np.abs(matrix))))[1]  # near 1 roots are found, near 10³⁰⁰ not
+    roots = _polynomial(exactly(matrix) / size).sqf_part().nroots(n=20, maxsteps=200)
+    return np.array([complex(root * size) for root in roots])
+
+
 def eigen(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues, largest first, and their eigenvectors of unit length as columns."""
     exact = sympy.Matrix(matrix)

@@ -188,9 +188,8 @@ def _like(model: Array, most: int, random: Random, *, near: bool) -> Array:
     largest_each = np.where((rest > 0) & near, whole, largest)
     last = np.maximum(np.minimum(10 ** (digits + 1) - 1, largest_each), first)
     drawn = random.integers(first.astype(int), last.astype(int) + 1)
-    return np.asarray(
-        (np.sign(mixed) * (drawn * unit + parts) / unit).reshape(model.shape)
-    )  # 1.14, but 1 + 0.14 is not
+    found = np.sign(mixed) * (drawn * unit + parts) / unit  # 114 / 100 is 1.14, and 1 + 0.14 is not
+    return np.asarray(found.reshape(model.shape))
 
 
 def _whole(numbers: Array) -> bool:
