@@ -1,8 +1,4 @@
-"""Matrices of floats are taken apart by LAPACK; the order and the signs of the parts do not depend on rounding.
-
-Vectors have unit length and their largest entry by absolute value is positive (of several, the first); values are
-sorted by their size, largest first.
-"""
+"""Matrices of floats are taken apart by LAPACK, and what rounding alone has made is taken out of the parts."""
 
 from __future__ import annotations
 
@@ -11,31 +7,7 @@ import numpy as np
 from attncalc.common.errors import DomainError
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
-
-TIE = 1e-10
-"""Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""
-
-
-def sized(values: Array) -> list[int]:
-    """The order from the largest to the smallest; among equal sizes by real part, then by imaginary part."""
-    sizes = np.abs(values)
-    slack = TIE * np.max(sizes, initial=0.0)
-    by_size = np.argsort(-sizes, kind="stable").tolist()
-    order: list[int] = []
-    while by_size:
-        equal = [i for i in by_size if not sizes[by_size[0]] - sizes[i] > slack]
-        order += sorted(equal, key=lambda i: (-values[i].real, -values[i].imag))
-        by_size = by_size[len(equal) :]
-    return order
-
-
-def turned(vectors: Array) -> Array:
-    """What to multiply each column by, so that its largest entry becomes positive."""
-    sizes = np.abs(vectors)
-    largest = np.argmax(sizes >= (1 - TIE) * sizes.max(axis=0), axis=0)
-    entries = np.take_along_axis(vectors, largest[None], axis=0)[0]
-    return np.asarray(np.conj(entries) / np.abs(entries))
-
+from attncalc.language.ordering import sized, turned
 
 MOST_DUST = 16
 """An entry of a vector of length 1 that is smaller than so many last digits for each row may be dust."""

@@ -17,7 +17,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact, visible
 from attncalc.common.numerals import Array
-from attncalc.language.decompose import sized, turned
+from attncalc.language.ordering import sized, turned
 
 LARGEST_FACTOR = 10_000
 """The exponential of so many times a logarithm is still worth writing as a power."""

@@ -1,6 +1,6 @@
 """Primitives that take a matrix apart: characteristic polynomial, eigenvalues and eigenvectors, singular values.
 
-A stack of matrices is worked one matrix at a time; decompose.py says how their parts are ordered and signed.
+A stack of matrices is worked one matrix at a time; ordering.py says how their parts are ordered and signed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from attncalc.common.errors import DomainError, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language import decompose, kernels
 from attncalc.language.axes import Axes, Axis
-from attncalc.language.decompose import sized
 from attncalc.language.graph import Node
 from attncalc.language.kernels import has_letters, is_exact
 from attncalc.language.ops.basics import (
@@ -32,6 +31,7 @@ from attncalc.language.ops.basics import (
     total,
 )
 from attncalc.language.ops.choices import compare_equal
+from attncalc.language.ordering import sized
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 SAME = 1e-6
