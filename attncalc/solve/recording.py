@@ -79,11 +79,6 @@ def record(
     return made.as_ids(labels.get(expression.args[points], ())) if points else made
 
 
-def turn_group(loop: Loop, number: int | str, node: Node) -> str:
-    """The group of a step in a turn of a loop: `iteration 3`."""
-    return "/".join(filter(None, (f"{loop.turn} {number}", node.args["group"])))
-
-
 def drop(step: Step, dropped: frozenset[str]) -> Step:
     """An output without the axis along which a vector stood for a row."""
     kept = [i for i, name in enumerate(step.axes) if name.removesuffix("'") not in dropped]
@@ -664,81 +659,9 @@ class Behind:
         same = gone[0] | ~np.isfinite(found[1].values[found[0]])
         return ~(same if nothing is None else same | nothing.reshape(same.shape)).reshape(step.shape)
 
-    def fault(self, step: Step) -> str:
-        """What goes wrong in the formula of a step that is not finite: it divides by 0, or `ln(0)`; "" if unknown."""
-        found = self.found(step)
-        if found is None:
-            return ""
-        node, around = found
-        made = [inner for inner in inside(node) if inner.sources]
-        parts = [*made, *(source for inner in made for source in inner.sources)]
-        values = evaluate(parts, around.operands, given=by_key(around.values), careful=False)
-        signs = {name: _sign(value) for name, value in around.operands.items()}
-        sized = evaluate(parts, signs, given=by_key({node: _sign(value) for node, value in around.values.items()}))
-        for inner in made:
-            value, sources = values[inner], [values[source] for source in inner.sources]
-            if np.isfinite(value).all() or not all(np.isfinite(source).all() for source in sources):
-                continue
-            below = inner.sources[1:2] if inner.row.text == primitive.OPS["div"].text else []
-            if any(((values[source] == 0) & (sized[source] == 0)).any() for source in below):
-                return "divides by 0 there"
-            bad = np.argwhere(np.isnan(value) if np.isnan(value).any() else np.isinf(value))[0].tolist()
-            if np.isfinite(sized[inner]).all():
-                return f"overflows: it is beyond {np.finfo(value.dtype).max:.2g}, the largest {value.dtype}"
-            at = spelled(entry(inner, dict(zip(inner.names, bad, strict=True)), around.look))
-            return f"has no value there: {at}" if np.isnan(value).any() else f"is infinite there: {at}"
-        return ""
-
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a value that was not kept, where they can be worked out."""
         raise AttncalcError(f"{step.key} was too large to keep")
-
-
-def _sign(value: Array) -> Array:
-    return value if value.dtype == bool else np.asarray(np.sign(value))
-
-
-class TurnsBehind(Behind):
-    """The graph behind the trace of a loop, with the values of each turn that was kept."""
-
-    def __init__(self, kept: Kept, loop: Loop) -> None:
-        super().__init__(kept)
-        self.loop, self.last = loop, kept.turns[-1].number
-        self.turns = {turn.number: turn for turn in kept.turns}
-        self.made: dict[int, Around] = {}
-
-    def found(self, step: Step) -> tuple[Node, Around] | None:
-        """The node of a step, and the values of its turn."""
-        number, key = self._told_apart(step)
-        node = self.nodes.get(key) if step.formula else None
-        if node is None:
-            return None
-        if number not in self.made:
-            _, values, operands = self.turns[number]
-            self.made[number] = Around(values, operands)
-        return node, self.made[number]
-
-    def _told_apart(self, step: Step) -> tuple[int, str]:
-        """A step's turn, and its key within it; the results are those of the last turn."""
-        turn, _, key = step.key.partition("/")
-        word, _, number = turn.rpartition(" ")
-        return (int(number), key) if word == self.loop.turn and number.isdecimal() else (self.last, step.key)
-
-    def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
-        """What one entry is made from: steps of its own turn, and of the one before what was carried on."""
-        number, _ = self._told_apart(step)
-        carried = self.loop.carry if number > self.loop.first else {}
-        found = []
-        for origin in super().origins(step, at):
-            node = carried.get(origin.of) if origin.operand else None
-            if node is not None and node.op == "step" and set(origin.ranges) == set(node.names):
-                key = f"{turn_group(self.loop, number - 1, node)}/{node.args['name']}"
-                found.append(origin._replace(of=key, operand=False))
-            elif origin.operand:
-                found.append(origin)
-            else:
-                found.append(origin._replace(of=f"{self.loop.turn} {number}/{origin.of}"))
-        return tuple(found)
 
 
 def looking(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryOf:

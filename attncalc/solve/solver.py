@@ -15,13 +15,12 @@ from attncalc.declare.calculation import Calculation, Measured
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
 from attncalc.evaluate.values import Machine, Rounding, evaluate, told_apart
 from attncalc.language import primitive
-from attncalc.language.graph import Expression, Node, Number, building, expanded, given, note, steps, walk
-from attncalc.language.kernels import exact as exact_kernels
+from attncalc.language.graph import Expression, Node, Number, building, expanded, given, note, steps
 from attncalc.language.kernels import has_letters, number
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import NOTHING, Check, Given, Mode, Step, Trace
 from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, is_large, kind_of
-from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
+from attncalc.solve.recording import Behind, Kept, Recorded, drop, record, spread_again
 
 if TYPE_CHECKING:  # few calculations have turns, and few runs are in narrow types
     from attncalc.evaluate.loops import Loop
@@ -268,15 +267,14 @@ def _wide(value: Array) -> Array:
     return value.astype(np.float64) if value.dtype == np.float32 else value
 
 
-# What overflows or has no value: a result is refused, naming the entry where it went wrong; a step is warned of.
-
-
-def must_be_finite(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
+def _must_be_finite(trace: Trace, roots: Iterable[Node], narrow: Narrow | None, *, infinite: bool) -> tuple[str, ...]:
     """Refuse results that overflow, have no value or were divided by what has lost its digits; warn of steps."""
     values = (step.value for step in (*trace.steps, *trace.outputs))
     if all(value is None or value.dtype.kind not in "fO" or _is_ordinary(value) for value in values):
         return ()
-    return _told(trace, roots, infinite=infinite)
+    from attncalc.solve import overflow  # a door: most values are ordinary
+
+    return overflow.told(trace, roots, behind(trace).found, narrow, infinite=infinite)
 
 
 def _is_ordinary(value: Array) -> bool:
@@ -284,118 +282,6 @@ def _is_ordinary(value: Array) -> bool:
         return False
     tiny = np.finfo(value.dtype).tiny
     return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # truth values alone beside a large step
-
-
-def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
-    """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
-
-    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may). A step that
-    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong. So is one that
-    is divided by where it nearly vanishes, since it has lost its digits there, and one that overflows where what comes
-    back through it vanishes.
-    """
-    wrong = np.isnan if infinite else _beyond
-    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v).any()]
-    asked = _asked_for(trace)
-    for output in trace.outputs:  # where an output has no value, as a function at a point, no other is to be trusted
-        value = _floats(output.value)
-        if value is None or np.isfinite(value).all() or not (output in asked or np.isnan(value).any()):
-            continue
-        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
-            raise DomainError(_overflow(trace, broken[0] if broken else output))
-    divisors = _divisors(roots, alone=True)
-    for made in trace.steps:
-        if made.gradient_of is None and made.key in divisors and (at := _nearly_vanishes(made)) is not None:
-            raise DomainError(f"{made.key}{at} = {made.formula} nearly vanishes, and has lost digits: it is divided by")
-    if not broken:
-        return ()
-    if not _divisors(roots).isdisjoint(made.key for made in broken):
-        raise DomainError(_overflow(trace, broken[0]))
-    lost = next((made for made in broken if _comes_back_as_nothing(made, trace)), None)
-    if lost is not None:
-        raise DomainError(f"{_overflow(trace, lost)}, and what comes back through it vanishes")
-    word, them = ("overflows", "it") if len({step.key for step in broken}) == 1 else ("overflow", "them")
-    return (f"{both(dict.fromkeys(step.key for step in broken))} {word}; the result does not use {them}, and is right",)
-
-
-def _asked_for(trace: Trace) -> Sequence[Step]:
-    """The outputs that will be read: all, or the one that was asked for."""
-    asked = trace.mode.asked
-    if asked == "":
-        return trace.outputs[:1]
-    return [output for output in trace.outputs if asked in (output.key, output.name)] or trace.outputs
-
-
-def _nearly_vanishes(made: Step) -> str | None:
-    """The place of a number of a step, `[0,1]`, that is too small for all of its digits; None where it has none."""
-    value = _floats(made.value)
-    if value is None:
-        return None
-    size = np.abs(value)
-    small = np.argwhere((size > 0) & (size < np.finfo(value.dtype).tiny))
-    return place_text(small[0]) if len(small) else None
-
-
-def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
-    """Whether the gradient of a step vanishes where the step overflows."""
-    for s in trace.steps:
-        if s.gradient_of is not None and (s.group, s.name) == (made.group, f"grad_{made.name}"):
-            value, slopes = _floats(made.value), _floats(s.value)
-            if value is not None and slopes is not None:
-                return bool((np.abs(slopes[..., _beyond(value)]) < np.finfo(slopes.dtype).tiny).any())
-    return False
-
-
-def _divisors(roots: Iterable[Node], *, alone: bool = False) -> set[str]:
-    """The steps that something is divided by: alone, or also as a part of the divisor."""
-    found: set[str] = set()
-
-    def into(source: Node) -> Iterable[Node]:
-        return () if source.op == "step" or (alone and not source.row.stays) else source.sources
-
-    for node in walk(*roots):
-        if node.row.divides:
-            behind = walk(node.sources[1], into=into)
-            found.update(source.path for source in behind if source.op == "step")
-    return found
-
-
-def _floats(value: Array | None) -> Array | None:
-    """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
-    if value is not None and value.dtype.kind == "O":
-        return np.asarray(exact_kernels().limits(value))
-    return value if value is not None and value.dtype.kind == "f" else None
-
-
-def _masked(trace: Trace) -> bool:
-    """Whether an operand holds −∞."""
-    values = (_floats(given.value) for given in trace.inputs.values())
-    return any(value is not None and np.isneginf(value).any() for value in values)
-
-
-def _beyond(value: Array) -> Array:
-    """Where it overflows or has no value."""
-    return np.asarray(~(value < np.inf))  # NaN is below nothing
-
-
-def _overflow(trace: Trace, step: Step) -> str:
-    value = _floats(step.value)
-    assert value is not None
-    assert step.value is not None
-    bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
-    if not len(bad):
-        bad = np.argwhere(~np.isfinite(value))
-    entry = f"{step.key}{place_text(bad[0])} = {step.formula}"
-    if step.value.dtype != object and (fault := behind(trace).fault(step)):
-        return f"{entry} {fault}"
-    if narrow := machine(trace.mode.dtype):
-        return f"{entry} overflows: {narrow.limit}"
-    if np.isnan(value[tuple(bad[0])]):
-        return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
-    if step.value.dtype == object:
-        return f"{entry} is infinite there"
-    largest = np.finfo(value.dtype).max
-    return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
 
 
 @np.errstate(all="ignore")  # what overflows or has no answer is told in our own words
@@ -453,9 +339,9 @@ def solve(
     )
     if problem.calculation.finish is not None and problem.backward is None:
         trace = problem.calculation.finish(trace)
-    overflow = must_be_finite(trace, written.roots, infinite=problem.calculation.infinite)
+    faults = _must_be_finite(trace, written.roots, narrow, infinite=problem.calculation.infinite)
     remarks = problem.calculation.remarks
-    return trace._replace(warnings=(*trace.warnings, *(remarks(trace) if remarks else ()), *overflow))
+    return trace._replace(warnings=(*trace.warnings, *(remarks(trace) if remarks else ()), *faults))
 
 
 def _once(
@@ -580,6 +466,8 @@ def behind(trace: Trace) -> Behind:
 
 def _made_of(kept: Kept) -> Behind:
     if kept.loop is not None:
+        from attncalc.solve.turns import TurnsBehind  # a door: few calculations are loops
+
         return TurnsBehind(kept, kept.loop)
     if not kept.kind:
         return Behind(kept)

@@ -14,9 +14,9 @@ from attncalc.evaluate.values import Machine, Rounding, told_apart
 from attncalc.language.graph import Node, rewrite
 from attncalc.language.kernels import number
 from attncalc.record.numbers import farthest
-from attncalc.record.trace import Step
+from attncalc.record.trace import Origin, Step
 from attncalc.solve.problem import Written, after_step, as_kind, is_large
-from attncalc.solve.recording import Kept, Recorded, drop, record, turn_group
+from attncalc.solve.recording import Around, Behind, Kept, Recorded, drop, record
 
 
 def recorded(name: str, written: Written, loop: Loop, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
@@ -162,3 +162,51 @@ def _columns(step: Step) -> list[str]:
         return [step.name]
     (axis,) = step.axes
     return [f"{step.name}[{word}]" for word in step.labels.get(axis, map(str, range(step.shape[0])))]
+
+
+def turn_group(loop: Loop, number: int | str, node: Node) -> str:
+    """The group of a step in a turn of a loop: `iteration 3`."""
+    return "/".join(filter(None, (f"{loop.turn} {number}", node.args["group"])))
+
+
+class TurnsBehind(Behind):
+    """The graph behind the trace of a loop, with the values of each turn that was kept."""
+
+    def __init__(self, kept: Kept, loop: Loop) -> None:
+        super().__init__(kept)
+        self.loop, self.last = loop, kept.turns[-1].number
+        self.turns = {turn.number: turn for turn in kept.turns}
+        self.made: dict[int, Around] = {}
+
+    def found(self, step: Step) -> tuple[Node, Around] | None:
+        """The node of a step, and the values of its turn."""
+        number, key = self._told_apart(step)
+        node = self.nodes.get(key) if step.formula else None
+        if node is None:
+            return None
+        if number not in self.made:
+            _, values, operands = self.turns[number]
+            self.made[number] = Around(values, operands)
+        return node, self.made[number]
+
+    def _told_apart(self, step: Step) -> tuple[int, str]:
+        """A step's turn, and its key within it; the results are those of the last turn."""
+        turn, _, key = step.key.partition("/")
+        word, _, number = turn.rpartition(" ")
+        return (int(number), key) if word == self.loop.turn and number.isdecimal() else (self.last, step.key)
+
+    def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
+        """What one entry is made from: steps of its own turn, and of the one before what was carried on."""
+        number, _ = self._told_apart(step)
+        carried = self.loop.carry if number > self.loop.first else {}
+        found = []
+        for origin in super().origins(step, at):
+            node = carried.get(origin.of) if origin.operand else None
+            if node is not None and node.op == "step" and set(origin.ranges) == set(node.names):
+                key = f"{turn_group(self.loop, number - 1, node)}/{node.args['name']}"
+                found.append(origin._replace(of=key, operand=False))
+            elif origin.operand:
+                found.append(origin)
+            else:
+                found.append(origin._replace(of=f"{self.loop.turn} {number}/{origin.of}"))
+        return tuple(found)

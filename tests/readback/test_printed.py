@@ -31,8 +31,8 @@ from attncalc.render import View, render, tex, traces
 from attncalc.render.page import Note, Paragraph, Part, Table
 from attncalc.solve import asking, solver
 from attncalc.solve.problem import Backward
-from attncalc.solve.recording import TurnsBehind
 from attncalc.solve.solver import solve
+from attncalc.solve.turns import TurnsBehind
 from readback.arithmetic import number, number_of_latex
 from readback.meaning import TooLong
 from readback.pages import ALONE, Line, behind, spelled
