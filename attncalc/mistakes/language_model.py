@@ -19,7 +19,6 @@ from attncalc.declare.mistake import (
     parts,
     replaced,
     until_steps,
-    without,
     wrong,
 )
 from attncalc.language.axes import Axis
@@ -347,7 +346,7 @@ AROUND = (
     *TURNED,
     wrong(
         "rope-other-dims",
-        options=without("rope_dims"),
+        options={"rope_dims": None},
         says="all entries of a head are turned",
         hint="How many entries of a head does this model turn?",
     ),
@@ -417,7 +416,7 @@ AROUND = (
     ),
     wrong(
         "rope-one-base",
-        options=without("local_rope_base"),
+        options={"local_rope_base": None},
         says="all layers turn by the same base",
         hint="Do layers with a window turn by the base of the others?",
         kind="convention",
@@ -454,7 +453,7 @@ AROUND = (
     ),
     wrong(
         "window-in-all-layers",
-        options=without("window_layers"),
+        options={"window_layers": None},
         says="a window in every layer",
         hint="Which layers of this model look at the whole text?",
     ),
@@ -481,7 +480,7 @@ AROUND = (
     ),
     wrong(
         "softcap-missing",
-        options=without("final_softcap"),
+        options={"final_softcap": None},
         says="the logits are not capped",
         hint="How large may a logit become?",
     ),

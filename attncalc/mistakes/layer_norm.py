@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from attncalc.calculations.normalisation import learned_by
-from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node, walk
 from attncalc.language.ops import absolute, mean, sqrt, total
 
@@ -117,21 +116,12 @@ def _affine_first(s: Scope) -> Node:
     return mean(x, axis(s)) if name == "mean" else x - s.mean
 
 
-def _with(eps: float) -> Options:
-    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given["eps"] == eps:
-            raise NotThere("another ε")
-        return {"eps": eps}
-
-    return change
-
-
 def another_epsilon(prefix: str) -> tuple[Mistake, ...]:
     """The ε of another library."""
     return tuple(
         wrong(
             f"{prefix}-wrong-eps",
-            options=_with(eps),
+            options={"eps": eps},
             says="another ε",
             hint="Which ε was given?",
             kind="convention",
@@ -308,15 +298,9 @@ NO_GAIN = wrong(
 )
 
 
-def _offset_missing(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not given["norm_offset"]:
-        raise NotThere("an offset")
-    return {"norm_offset": 0}
-
-
 PLUS_ONE = wrong(
     "norm-plus-one-missing",
-    options=_offset_missing,
+    options={"norm_offset": 0},
     says="γ as it is stored, without what is added to it",
     hint="What does this model multiply by before it has learned any gain?",
     kind="convention",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, another, chosen, parts, replaced, wrong
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, rewrite
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
@@ -238,30 +238,11 @@ CAUSAL = tuple(
 # Windows and caps
 
 
-def _window(change: Callable[[int], int | None]) -> Options:
-    """Another window than the one that there is."""
-
-    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        there = given.get("window")
-        other = None if there is None else change(there)
-        if there is None or other == 0:
-            raise NotThere("window")
-        return {"window": other}
-
-    return options
-
-
 def _windowed_alone(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """A window without the triangle: of a model the option says the opposite."""
     if given.get("window") is None or not given.get("causal", not given.get("no_causal", True)):
         raise NotThere("a window of a causal mask")
     return {"causal": False} if "causal" in given else {"no_causal": True}
-
-
-def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given.get("softcap") is None:
-        raise NotThere("softcap")
-    return {"softcap": None}
 
 
 def _capped_last(s: Scope) -> Node:
@@ -272,14 +253,17 @@ def _capped_last(s: Scope) -> Node:
     return keep_where(allowed, x, -s.options["softcap"])
 
 
-OWN = "Does the window count the token itself?"
-
 WINDOWS = (
-    wrong("window-off-by-one", options=_window(lambda there: there + 1), says="the window is one key wider", hint=OWN),
-    wrong(
-        "window-off-by-one", options=_window(lambda there: there - 1), says="the window is one key narrower", hint=OWN
+    *(
+        wrong(
+            "window-off-by-one",
+            options=another("window", change),
+            says=f"the window is one key {wider}",
+            hint="Does the window count the token itself?",
+        )
+        for change, wider in ((lambda there: there + 1, "wider"), (lambda there: there - 1, "narrower"))
     ),
-    wrong("window-missing", options=_window(lambda _: None), says="no window", hint="How far may a query look?"),
+    wrong("window-missing", options={"window": None}, says="no window", hint="How far may a query look?"),
     wrong(
         "window-not-causal",
         options=_windowed_alone,
@@ -293,7 +277,7 @@ SEEN = (
     *WINDOWS,
     wrong(
         "softcap-missing",
-        options=_uncapped,
+        options={"softcap": None},
         says="the scores are not capped",
         hint="How large may a score become?",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, replaced, until_steps, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, parts, replaced, until_steps, wrong
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import absolute, sign, sqrt
 
@@ -57,10 +57,13 @@ def _whole_gradient(s: Scope) -> Node:
     return past + parts(new, "mul")[1]
 
 
-def _swapped(given: Mapping[str, Any]) -> dict[str, float]:
-    if given["kind"] not in ("adam", "adamw"):
-        raise NotThere("adam")
-    return {"beta1": given["beta2"], "beta2": given["beta1"]}
+def _betas_swapped(*kinds: str) -> Options:
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given["kind"] not in kinds:
+            raise NotThere(*kinds)
+        return {"beta1": given["beta2"], "beta2": given["beta1"]}
+
+    return change
 
 
 def _decayed_by_all(s: Scope) -> Node:
@@ -94,12 +97,6 @@ def _lion(s: Scope, way: Callable[[Node], Node]) -> Node:
     moved = parts(s.this, "sub")[0] if s.options["weight_decay"] else s.this
     (direction,) = [node for node in walk(moved, into=until_steps) if node.op == "sign"]
     return replaced(s.this, direction, way(s.blend))
-
-
-def _swapped_memories(given: Mapping[str, Any]) -> dict[str, float]:
-    if given["kind"] != "lion":
-        raise NotThere("lion")
-    return {"beta1": given["beta2"], "beta2": given["beta1"]}
 
 
 def _not_ahead(s: Scope) -> Node:
@@ -147,7 +144,7 @@ LION = (
     ),
     wrong(
         "lion-betas-swapped",
-        options=_swapped_memories,
+        options=_betas_swapped("lion"),
         says="β₁ and β₂ are swapped",
         hint="Which fades more slowly, what is remembered or what the step is made of?",
     ),
@@ -245,7 +242,7 @@ ADAM = (
     ),
     wrong(
         "adam-betas-swapped",
-        options=_swapped,
+        options=_betas_swapped("adam", "adamw"),
         says="β₁ and β₂ are swapped",
         hint="Which moment remembers longer?",
     ),

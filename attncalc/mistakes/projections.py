@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, wrong
 from attncalc.language.graph import Node
@@ -113,15 +112,9 @@ def _unclamped(s: Scope) -> Node:
 
 def gates_unscaled(option: str) -> Mistake:
     """That the gates are left as they are, where an option says what multiplies them in the end."""
-
-    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given[option] == 1:
-            raise NotThere("a scale")
-        return {option: 1}
-
     return wrong(
         "experts-scale-missing",
-        options=options,
+        options={option: 1},
         says="the gates are not scaled in the end",
         hint="What are the gates of this model multiplied by?",
     )

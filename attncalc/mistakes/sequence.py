@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attncalc.calculations.sequence import GATES, gate_parts
-from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, like, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, inside
 from attncalc.language.ops import concat, part_of, sigmoid, stack, tanh, total
 from attncalc.mistakes.embeddings import PATCHES
@@ -39,17 +39,6 @@ def _each_channel(s: Scope) -> Node:
     return total(total(s.products, "kw"), "kh")
 
 
-def _without(option: str, usual: int) -> Options:
-    """An option that is overlooked."""
-
-    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if set(given[option]) == {usual}:
-            raise NotThere(option)
-        return {option: (usual,)}
-
-    return change
-
-
 def _padded(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if any(given["padding"]):
         raise NotThere("no padding")
@@ -74,17 +63,17 @@ CONV = (
         hint="Is the kernel turned round before it slides over the input?",
         kind="convention",
     ),
-    wrong("conv-no-padding", options=_without("padding", 0), says="without the padding", hint=EDGES),
+    wrong("conv-no-padding", options={"padding": (0,)}, says="without the padding", hint=EDGES),
     wrong("conv-padding-added", options=_padded, says="a zero on each side, where none was asked for", hint=EDGES),
     wrong(
         "conv-stride-ignored",
-        options=_without("stride", 1),
+        options={"stride": (1,)},
         says="the window moves by one place",
         hint="How far does the window move each time?",
     ),
     wrong(
         "conv-dilation-ignored",
-        options=_without("dilation", 1),
+        options={"dilation": (1,)},
         says="the entries of the window are neighbours",
         hint="How far apart are the entries under the kernel?",
     ),

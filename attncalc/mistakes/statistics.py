@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import sqrt as root
-from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, another, chosen, like, parts, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import absolute, exp, listed, log, mean, power, sqrt, take, total, whole
 
@@ -53,12 +52,6 @@ def _under(family: str, chance: Callable[[Scope], Node]) -> Callable[[Scope], No
         return chance(s) if s.step.args["name"] == "probabilities" else log(s.probabilities)
 
     return rule
-
-
-def _variance_for_deviation(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["distribution"] != "normal":
-        raise NotThere("std")
-    return {"std": root(given["std"])}
 
 
 def _ones_alone(s: Scope) -> Node:
@@ -157,7 +150,7 @@ LIKELIHOOD = (
     ),
     wrong(
         "lik-std-as-variance",
-        options=_variance_for_deviation,
+        options=another("std", root),
         says="the standard deviation taken for the variance",
         hint="Is σ given, or σ²?",
     ),
