@@ -61,6 +61,12 @@ class Scope:
                 raise NotThere(name)
             group = group.rpartition("/")[0]
 
+    def when(self, option: str, *values: Any) -> Scope:
+        """The same, of a problem whose option has one of these values."""
+        if self.options.get(option) not in values:
+            raise NotThere(option)
+        return self
+
     def __contains__(self, name: str) -> bool:
         try:
             getattr(self, name)
@@ -209,6 +215,11 @@ def replaced(whole: Node, part: Node, other: Node) -> Node:
     """An expression with something else in the place of a part of it."""
     [changed] = rewrite([whole], lambda node: other if node is part else None)
     return changed
+
+
+def remade(op: str, change: Callable[..., Node]) -> Rule:
+    """A step that is this primitive, in another way of its sources: `remade("sub", lambda x, less: x + less)`."""
+    return lambda s: change(*parts(s.this, op))
 
 
 def until_steps(node: Node) -> Sequence[Node]:

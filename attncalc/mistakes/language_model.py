@@ -130,10 +130,6 @@ def _from_place(first: int) -> Rule:
     return rule
 
 
-def _both_activated(s: Scope) -> Node:
-    return s.activated * replaced(s.activated.sources[0], s.hidden, s.linear)
-
-
 def _cut(*, in_turn: bool) -> Rule:
     """The gate, or what goes beside it, cut from a matrix in which their columns lie in turn, or in halves."""
 
@@ -326,7 +322,10 @@ AROUND = (
             hint="What is done to each of the two products, and how do they meet?",
         )
         for rule, says in (
-            (_both_activated, "both products go through the activation"),
+            (
+                lambda s: s.activated * replaced(s.activated.sources[0], s.hidden, s.linear),
+                "both products go through the activation",
+            ),
             (lambda s: s.activated + s.linear, "what comes out of the gate is added, not multiplied"),
         )
     ),

@@ -92,11 +92,6 @@ def _other_of_squares(s: Scope) -> str:
     return next(name for name in squares.names[-2:] if name != over)
 
 
-def _everything(s: Scope) -> Node:
-    inner = s.this
-    return mean(inner, inner.names[-1])
-
-
 def _sample(s: Scope) -> Node:
     (squares,) = parts(s.this, "mean")
     over = s.this.args["over"]
@@ -149,7 +144,7 @@ LAYER = (
     wrong(
         "ln-global",
         "mean variance",
-        _everything,
+        lambda s: mean(s.this, s.this.names[-1]),
         says="one mean and one variance for everything",
         hint="Is there one mean for each token, or one for each feature?",
     ),

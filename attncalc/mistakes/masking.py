@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, another, chosen, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, another, chosen, parts, remade, replaced, wrong
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, rewrite
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
@@ -407,11 +407,6 @@ def _of_slope_1(s: Scope) -> Node:
     return scores - outer(0 * slopes + 1, distances)
 
 
-def _added(s: Scope) -> Node:
-    scores, lost = parts(s.this, "sub")
-    return scores + lost
-
-
 BIASES = (
     *sloped("biased", _sloped_by),
     wrong(
@@ -431,7 +426,7 @@ BIASES = (
     wrong(
         "alibi-plus",
         "biased",
-        _added,
+        remade("sub", lambda scores, lost: scores + lost),
         says="+m·|i − j|",
         hint="Does a key that is far away get a larger score, or a smaller one?",
     ),

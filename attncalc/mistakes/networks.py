@@ -18,15 +18,11 @@ POINT = "At which point is that slope taken?"
 
 
 def _of_mse(s: Scope) -> Node:
-    if s.options["loss"] != "mse":
-        raise NotThere("mse")
-    return s.this
+    return s.when("loss", "mse").this
 
 
 def _of_squares(s: Scope) -> Node:
-    if s.options["loss"] not in ("mse", "half-mse"):
-        raise NotThere("squares")
-    return s.this
+    return s.when("loss", "mse", "half-mse").this
 
 
 def _samples(s: Scope) -> Node:
@@ -76,9 +72,7 @@ LOSS = (
 
 
 def _of_entropy(s: Scope) -> Node:
-    if s.options["loss"] != "cross-entropy":
-        raise NotThere("cross-entropy")
-    return s.this
+    return s.when("loss", "cross-entropy").this
 
 
 def _of_last(s: Scope) -> Node:
@@ -273,17 +267,9 @@ def _alone(s: Scope) -> Node:
     return replaced(s.this, product, like(0 * product + 1, product))
 
 
-def _bent_output(s: Scope) -> Node:
-    return _through(s, s.z2, like(s.this, s.z2))
-
-
 def _averaged(s: Scope) -> Node:
     delta = s.delta2 if s.step.args["name"] == "grad_b2" else s.delta1
     return like(mean(delta, delta.names[-2]), s.this)
-
-
-def _unmoved(s: Scope) -> Node:
-    return parts(s.this, "sub")[0]
 
 
 def _before_bending(s: Scope) -> Node:
@@ -343,7 +329,7 @@ MLP = (
     wrong(
         "bp-output-deriv-extra",
         "delta2",
-        _bent_output,
+        lambda s: _through(s, s.z2, like(s.this, s.z2)),
         says="the slope of an activation at the output, where there is none",
         hint="Is there an activation at the output?",
     ),
@@ -367,7 +353,7 @@ MLP = (
     wrong(
         "bp-bias-missing",
         "new_b1 new_b2",
-        _unmoved,
+        lambda s: parts(s.this, "sub")[0],
         says="the biases stay as they are",
         hint="Are the biases learned as well?",
     ),

@@ -39,8 +39,7 @@ def _moved(s: Scope, way: Node) -> Node:
 
 def _adam(s: Scope) -> tuple[Node, Node, float]:
     """The corrected moments and ε, of Adam without decay."""
-    if s.options["kind"] not in ("adam", "adamw") or s.options["weight_decay"]:
-        raise NotThere("adam")
+    s.when("kind", "adam", "adamw").when("weight_decay", 0)
     return s.first_corrected, s.second_corrected, s.options["eps"]
 
 
@@ -51,9 +50,7 @@ def _absolute(s: Scope) -> Node:
 
 
 def _whole_gradient(s: Scope) -> Node:
-    if s.options["kind"] not in ("adam", "adamw"):
-        raise NotThere("adam")
-    past, new = parts(s.this, "add")
+    past, new = parts(s.when("kind", "adam", "adamw").this, "add")
     return past + parts(new, "mul")[1]
 
 
@@ -92,17 +89,9 @@ def _decayed_gradient(s: Scope) -> Node:
 
 def _lion(s: Scope, way: Callable[[Node], Node]) -> Node:
     """Lion's move with something else in the place of the blend's sign."""
-    if s.options["kind"] != "lion":
-        raise NotThere("lion")
-    moved = parts(s.this, "sub")[0] if s.options["weight_decay"] else s.this
+    moved = parts(s.when("kind", "lion").this, "sub")[0] if s.options["weight_decay"] else s.this
     (direction,) = [node for node in walk(moved, into=until_steps) if node.op == "sign"]
     return replaced(s.this, direction, way(s.blend))
-
-
-def _not_ahead(s: Scope) -> Node:
-    if s.options["kind"] != "muon":
-        raise NotThere("muon")
-    return s.first_moment
 
 
 def _of_three(s: Scope) -> Node:
@@ -154,7 +143,7 @@ MUON = (
     wrong(
         "muon-no-nesterov",
         "blend",
-        _not_ahead,
+        lambda s: s.when("kind", "muon").first_moment,
         says="m itself is made orthogonal",
         hint="How much does this step's gradient weigh?",
         kind="convention",

@@ -28,10 +28,6 @@ def _flipped(s: Scope) -> Node:
     return replaced(s.this, s.kernel, K)
 
 
-def _kernel_transposed(s: Scope) -> Node:
-    return replaced(s.this, s.kernel, like(s.kernel.T, s.kernel))
-
-
 def _each_channel(s: Scope) -> Node:
     """Everything added up but the channels."""
     if "c" not in s.kernel.names:
@@ -80,7 +76,7 @@ CONV = (
     wrong(
         "conv-kernel-transposed",
         "products",
-        _kernel_transposed,
+        lambda s: replaced(s.this, s.kernel, like(s.kernel.T, s.kernel)),
         says="rows and columns of the kernel are exchanged",
         hint="Do the kernel's rows lie along the rows of the image?",
     ),
@@ -140,32 +136,25 @@ def _input_alone_bent(s: Scope) -> Node:
     return like(tanh(from_input) + from_state, s.this)
 
 
-def _must_be(kind: str, s: Scope) -> None:
-    if s.options["kind"] != kind:
-        raise NotThere(kind)
-
-
 def _lstm_gates(order: str) -> Rule:
     """The gates, where the columns are taken to hold them in this order."""
 
     def rule(s: Scope) -> Node:
-        _must_be("lstm", s)
-        columns = dict(zip(order, gate_parts(s.sums, 4), strict=True))
+        columns = dict(zip(order, gate_parts(s.when("kind", "lstm").sums, 4), strict=True))
         return stack([tanh(columns[gate]) if gate == "g" else sigmoid(columns[gate]) for gate in GATES["lstm"]], "gate")
 
     return rule
 
 
 def _gru_gates(s: Scope) -> Node:
-    _must_be("gru", s)
+    s.when("kind", "gru")
     (a_z, a_r, a_n), (u_z, u_r, u_n) = gate_parts(s.from_input, 3), gate_parts(s.from_state, 3)
     r = sigmoid(a_r + u_r)
     return stack([r, sigmoid(a_z + u_z), tanh(a_n + r * u_n)], "gate")
 
 
 def _reset_before(s: Scope) -> Node:
-    _must_be("gru", s)
-    r, z, _ = parts(s.this, "stack")
+    r, z, _ = parts(s.when("kind", "gru").this, "stack")
     state, W = parts(s.from_state, "matmul")
     size = state.shape[-1]
     new = like((r * state) @ part_of(W, "gates", 2 * size, 3 * size), z)

@@ -41,11 +41,7 @@ def _alternating(s: Scope) -> Node:
 
 
 def _pooled(pool: Callable[[Node, str], Node]) -> Callable[[Scope], Node]:
-    def rule(s: Scope) -> Node:
-        heads = s.heads
-        return pool(heads, heads.axes[-3].name)
-
-    return rule
+    return lambda s: pool(s.heads, s.heads.axes[-3].name)
 
 
 def _weights_joined(s: Scope) -> Node:
@@ -82,11 +78,6 @@ def _normed_by_head(s: Scope) -> Node:
     if "centered" in s:
         own = own - mean(own)
     return like(merge(own / sqrt(mean(own**2) + eps)), s.this)
-
-
-def _without_sink(s: Scope) -> Node:
-    alone, _ = parts(s.this, "mul")
-    return alone
 
 
 def _same_tokens(node: Node) -> Node:
@@ -196,7 +187,7 @@ QK_NORM = (
 SINK = wrong(
     "sink-missing",
     "weights",
-    _without_sink,
+    lambda s: parts(s.this, "mul")[0],
     says="no sink: the keys share the whole weight",
     hint="Must a query give all of its weight to keys?",
 )

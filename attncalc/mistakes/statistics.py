@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import sqrt as root
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, another, chosen, like, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, another, chosen, like, parts, remade, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import absolute, exp, listed, log, mean, power, sqrt, take, total, whole
 
@@ -47,26 +47,10 @@ def _under(family: str, chance: Callable[[Scope], Node]) -> Callable[[Scope], No
     """Other probabilities under one distribution, and their logarithms."""
 
     def rule(s: Scope) -> Node:
-        if s.options["distribution"] != family:
-            raise NotThere(family)
-        return chance(s) if s.step.args["name"] == "probabilities" else log(s.probabilities)
+        named = s.when("distribution", family).step.args["name"]
+        return chance(s) if named == "probabilities" else log(s.probabilities)
 
     return rule
-
-
-def _ones_alone(s: Scope) -> Node:
-    return power(as_node(s.options["p"]), whole(s.observations))
-
-
-def _of_bell(s: Scope) -> tuple[Node, Node]:
-    """e^(…) of the bell curve, and what it is divided by."""
-    curve, height = parts(s.this, "div")
-    return curve, height
-
-
-def _not_halved(s: Scope) -> Node:
-    curve, height = _of_bell(s)
-    return curve**2 / height
 
 
 def _not_arranged(s: Scope) -> Node:
@@ -144,7 +128,7 @@ LIKELIHOOD = (
     wrong(
         "lik-zeros-missing",
         "probabilities log_probabilities",
-        _under("bernoulli", _ones_alone),
+        _under("bernoulli", lambda s: power(as_node(s.options["p"]), whole(s.observations))),
         says="p for every 1, and nothing for a 0",
         hint="What do the zeros say about p?",
     ),
@@ -157,14 +141,14 @@ LIKELIHOOD = (
     wrong(
         "lik-no-height",
         "probabilities log_probabilities",
-        _under("normal", lambda s: _of_bell(s)[0]),
+        _under("normal", lambda s: parts(s.this, "div")[0]),
         says="without 1/(σ·√(2π))",
         hint="What is the area under that curve?",
     ),
     wrong(
         "lik-no-half",
         "probabilities log_probabilities",
-        _under("normal", _not_halved),
+        _under("normal", remade("div", lambda curve, height: curve**2 / height)),
         says="e^−(x − μ)²/σ², without the 2",
         hint="By what is the squared distance divided?",
     ),
