@@ -107,6 +107,17 @@ def function(kernel: Any, name: str, latex: str, vjp: Any, because: str, **more:
     return row(kernel, name + "({0})", latex + "({0})", entrywise(name), vjp=vjp, because=because, **more)
 
 
+def moving(kernel: Any, axes: Any, *written: Any, **more: Any) -> Op:
+    """The row of a primitive that hands entries on as they are, to other places."""
+    return Op(kernel, axes, *written, **more)._replace(flops=0, doubled="moved")
+
+
+def written_as(op: str) -> dict[str, Any]:
+    """What a row has from another one that it looks like in formulas, and whose slopes have the same reasons."""
+    alike = ("text", "latex", "binds", "takes", "sign", "boxed", "because")
+    return {field: getattr(OPS[op], field) for field in alike}
+
+
 def _given_axes(args: dict[str, Any]) -> Any:
     raise AssertionError("a node without sources is made with its axes")
 
