@@ -107,6 +107,31 @@ def function(kernel: Any, name: str, latex: str, vjp: Any, because: str, **more:
     return row(kernel, name + "({0})", latex + "({0})", entrywise(name), vjp=vjp, because=because, **more)
 
 
+def of_one(op: str) -> Callable[[Node], Node]:
+    """The function by which authors write a primitive of one source: it makes a node of that."""
+    return lambda x: Node(op, x)
+
+
+absolute = of_one("abs")
+"""|x|."""
+sign = of_one("sign")
+"""−1, 0 or 1."""
+sqrt = of_one("sqrt")
+"""The square root."""
+exp = of_one("exp")
+"""e to the x."""
+log = of_one("log")
+"""The natural logarithm."""
+arccos = of_one("arccos")
+"""The angle in radians, from 0 to π, whose cosine is x."""
+tanh = of_one("tanh")
+"""The hyperbolic tangent."""
+inverse = of_one("inverse")
+"""The matrix that undoes what a square one does."""
+softmax_slopes = of_one("softmax_slopes")
+"""How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+
+
 def moving(kernel: Any, axes: Any, *written: Any, **more: Any) -> Op:
     """The row of a primitive that hands entries on as they are, to other places."""
     return Op(kernel, axes, *written, **more)._replace(flops=0, doubled="moved")
@@ -556,49 +581,14 @@ def pi() -> Node:
     return constant(math.pi, "π")
 
 
-def absolute(x: Node) -> Node:
-    """|x|."""
-    return Node("abs", x)
-
-
-def sign(x: Node) -> Node:
-    """−1, 0 or 1."""
-    return Node("sign", x)
-
-
 def power(x: Node, p: Node | Number) -> Node:
     """x to the p; the first power is x itself."""
     return x if p == 1 else Node("pow", x, as_node(p))
 
 
-def sqrt(x: Node) -> Node:
-    """The square root."""
-    return Node("sqrt", x)
-
-
-def exp(x: Node) -> Node:
-    """e to the x."""
-    return Node("exp", x)
-
-
-def log(x: Node) -> Node:
-    """The natural logarithm."""
-    return Node("log", x)
-
-
 def logarithm(x: Node, base: int | str = "e") -> Node:
     """The logarithm to the base e, 2 or 10."""
     return Node({"e": "log", 2: "log2", 10: "log10"}[base], x)
-
-
-def arccos(x: Node) -> Node:
-    """The angle in radians, from 0 to π, whose cosine is x."""
-    return Node("arccos", x)
-
-
-def tanh(x: Node) -> Node:
-    """The hyperbolic tangent."""
-    return Node("tanh", x)
 
 
 def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:
@@ -636,11 +626,6 @@ def solve(matrix: Node, b: Node) -> Node:
     return Node("solve", matrix, b)
 
 
-def inverse(matrix: Node) -> Node:
-    """The matrix that undoes what a square one does."""
-    return Node("inverse", matrix)
-
-
 def total(x: Node, over: str | None = None) -> Node:
     """The sum along an axis (the last one)."""
     return Node("sum", x, over=over or "".join(x.names[-1:]))  # one number has no axis, and is refused
@@ -667,11 +652,6 @@ def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
 def softmax(x: Node, over: str | None = None) -> Node:
     """Shares that sum to 1 along an axis (the last one): exp(x) / Σ exp(x)."""
     return Node("softmax", x, over=over or "".join(x.names[-1:]))
-
-
-def softmax_slopes(p: Node) -> Node:
-    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
-    return Node("softmax_slopes", p)
 
 
 def log_sum_exp(x: Node, over: str | None = None) -> Node:

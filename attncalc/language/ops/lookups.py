@@ -23,6 +23,7 @@ from attncalc.language.ops.basics import (
     mixes,
     moved,
     moving,
+    of_one,
     pick,
     row,
     source_axes,
@@ -402,19 +403,12 @@ OPS |= {
 }
 
 
-def whole(x: Node) -> Node:
-    """x itself, without a slope: only whole numbers mean something here."""
-    return Node("whole", x)
-
-
-def factorial(x: Node) -> Node:
-    """x! of whole numbers."""
-    return Node("factorial", x)
-
-
-def log_factorial(x: Node) -> Node:
-    """The natural logarithm of x!, which does not overflow."""
-    return Node("log_factorial", x)
+whole = of_one("whole")
+"""x itself, without a slope: only whole numbers mean something here."""
+factorial = of_one("factorial")
+"""x! of whole numbers."""
+log_factorial = of_one("log_factorial")
+"""The natural logarithm of x!, which does not overflow."""
 
 
 def select(x: Node, places: Node, over: str | None = None) -> Node:

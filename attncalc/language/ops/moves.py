@@ -12,18 +12,13 @@ from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, composite, describe, find, position, unique
 from attncalc.language.graph import Node
-from attncalc.language.ops.basics import moved, moving, rename, repeat, source_axes
+from attncalc.language.ops.basics import moved, moving, of_one, rename, repeat, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
-
-def split(x: Node) -> Node:
-    """Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
-    return Node("split", x)
-
-
-def merge(x: Node) -> Node:
-    """Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
-    return Node("merge", x)
+split = of_one("split")
+"""Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
+merge = of_one("merge")
+"""Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
 
 
 def _split_axes(args: dict[str, Any], x: Axes) -> Axes:
