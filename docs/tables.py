@@ -77,7 +77,8 @@ def _calculations() -> str:
     order: list[str] = [
         name for name in re.findall(r'^    "([^"]+)": \(', rest.partition("\n}\n")[0], re.MULTILINE) if name in there
     ]
-    heading = dict(re.findall(r'^    "(\w+)": "([^"]+)",$', after, re.MULTILINE))
+    titles = re.findall(r'^        "([A-Z][^"]*)": ((?:"[^"]+"\s*)+),$', after, re.MULTILINE)
+    heading = {module: title for title, modules in titles for module in re.findall(r"\w+", modules)}
     for name, (family, _) in there.items():
         if name not in order:
             families = [there[other][0] for other in order]
