@@ -31,9 +31,6 @@ class Count:
     def __iter__(self) -> Iterator[tuple[int, Axes]]:
         return iter(self.terms.values())
 
-    def __add__(self, other: Count) -> Count:
-        return Count((*self, *other))
-
     def __rmul__(self, times: int) -> Count:
         return Count((times * often, factors) for often, factors in self)
 
@@ -96,12 +93,6 @@ def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
 def total(counts: Iterable[Count]) -> Count:
     """Their sum."""
     return Count(term for count in counts for term in count)
-
-
-def parameters(roots: Iterable[Node], names: Iterable[str]) -> Count:
-    """How many numbers the operands of these names hold."""
-    wanted = set(names)
-    return total(entries(node.axes) for node in walk(*roots) if node.op == "input" and node.args["name"] in wanted)
 
 
 def _known_beforehand(roots: Iterable[Node]) -> set[Node]:

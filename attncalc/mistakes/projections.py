@@ -198,7 +198,8 @@ def unbiased(s: Scope) -> Node:
     return parts(s.this, "add")[0]
 
 
-def _by_rows(s: Scope) -> Node:
+def by_rows(s: Scope) -> Node:
+    """A layer whose square weights are transposed."""
     tokens, W = factors(s)
     return with_product(s, tokens @ like(W.T, W))
 
@@ -219,7 +220,7 @@ def weights_transposed(at: str) -> Mistake:
     return wrong(
         "linear-weights-transposed",
         at,
-        _by_rows,
+        by_rows,
         says="x·Wᵀ in place of x·W",
         hint="With what is a token multiplied: with the columns of W, or with its rows?",
     )
@@ -229,7 +230,7 @@ def _other_way(s: Scope) -> Node:
     _, W = factors(s)
     if W.axes[-1].size != W.axes[-2].size:
         raise NotThere("a square matrix")
-    return _by_rows(s)
+    return by_rows(s)
 
 
 def conv1d_transposed(at: str, alias_of: str = "") -> Mistake:

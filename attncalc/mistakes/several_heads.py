@@ -13,7 +13,7 @@ from attncalc.language.ops import concat, mean, merge, part_of, softmax, split, 
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.attention_core import IN_BLOCKS, divided, model_width, permuted, tiled
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import conv1d_transposed
+from attncalc.mistakes.projections import by_rows, conv1d_transposed
 
 
 def _strided(s: Scope) -> Node:
@@ -52,14 +52,6 @@ def _weights_joined(s: Scope) -> Node:
 def _unprojected(s: Scope) -> Node:
     alike = s.concatenated.axes[-1].size == s.this.axes[-1].size
     return like(s.concatenated, s.this) if alike else s.concatenated
-
-
-def _projected(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
-    """The last projection done in another way, its bias kept."""
-    if s.this.op == "add":
-        product, bias = s.this.sources
-        return change(*parts(product, "matmul")) + bias
-    return change(*parts(s.this, "matmul"))
 
 
 def _unnormed(s: Scope) -> Node:
@@ -259,7 +251,7 @@ HEADS = (
     wrong(
         "mh-wo-transposed",
         "output",
-        lambda s: _projected(s, lambda joined, W: joined @ like(W.T, W)),
+        by_rows,
         says="times W_Oᵀ",
         hint="Has W_O a row for each entry of the heads, or a column?",
     ),
