@@ -134,7 +134,7 @@ def functions(tree: ast.Module) -> list[str]:
     defined = (node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef))
     found = [node.name for node in defined if isinstance(node, ast.ClassDef) or _gives_nodes(node)]
     assigned = (node for node in tree.body if isinstance(node, ast.Assign))
-    found += [ast.unparse(node.targets[0]) for node in assigned if ast.unparse(node.value).startswith("of_one(")]
+    found += [ast.unparse(node.targets[0]) for node in assigned if re.match(r"of_(one|two)\(", ast.unparse(node.value))]
     return sorted(name for name in found if not name.startswith("_"))
 
 

@@ -120,9 +120,6 @@ def _spoken(factors: Axes, names: Mapping[str, str], products: Mapping[tuple[str
 def _product(often: int, factors: Axes) -> str:
     """`2·n²·d_model`, sizes of vectors last."""
     names = sorted((axis.name for axis in factors), key=lambda name: name.startswith("d"))
-    powers = (name + ("" if (p := names.count(name)) == 1 else _raised(p)) for name in dict.fromkeys(names))
+    raised = {1: "", 2: "²", 3: "³"}
+    powers = (name + raised.get(p := names.count(name), f"^{p}") for name in dict.fromkeys(names))
     return "·".join([*([str(often)] if often != 1 or not names else []), *powers])
-
-
-def _raised(power: int) -> str:
-    return {2: "²", 3: "³"}.get(power, f"^{power}")

@@ -112,6 +112,11 @@ def of_one(op: str) -> Callable[[Node], Node]:
     return lambda x: Node(op, x)
 
 
+def of_two(op: str) -> Callable[[Node, Node | Number], Node]:
+    """The same of one with two sources, the second of which may be a number."""
+    return lambda a, b: Node(op, a, as_node(b))
+
+
 absolute = of_one("abs")
 """|x|."""
 sign = of_one("sign")
@@ -130,6 +135,14 @@ inverse = of_one("inverse")
 """The matrix that undoes what a square one does."""
 softmax_slopes = of_one("softmax_slopes")
 """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+ratio = of_two("ratio")
+"""a / b, and 0 where a is 0, whatever b is."""
+weigh = of_two("weigh")
+"""Weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
+outer = of_two("outer")
+"""Every entry of a times every entry of b; axes that both have only accompany."""
+solve = of_two("solve")
+"""The x for which matrix·x = b."""
 
 
 def moving(kernel: Any, axes: Any, *written: Any, **more: Any) -> Op:
@@ -596,34 +609,14 @@ def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:
     return Node("where", keep, as_node(x), as_node(otherwise))
 
 
-def ratio(a: Node, b: Node) -> Node:
-    """a / b, and 0 where a is 0, whatever b is."""
-    return Node("ratio", a, b)
-
-
 def per(a: Node, b: Node, length: Node) -> Node:
     """a / b, and 0 where the length is 0: it has no slope there, and that is what is taken for one."""
     return Node("per", a, b, length)
 
 
-def weigh(weights: Node, values: Node) -> Node:
-    """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
-    return Node("weigh", weights, values)
-
-
 def affine(x: Node, W: Node, b: Node | None) -> Node:
     """x·W + b, what a layer of weights makes of each row; without a bias x·W."""
     return x @ W if b is None else x @ W + b
-
-
-def outer(a: Node, b: Node) -> Node:
-    """Every entry of a times every entry of b; axes that both have only accompany."""
-    return Node("outer", a, b)
-
-
-def solve(matrix: Node, b: Node) -> Node:
-    """The x for which matrix·x = b."""
-    return Node("solve", matrix, b)
 
 
 def total(x: Node, over: str | None = None) -> Node:

@@ -11,7 +11,7 @@ from attncalc.common.errors import NotExact, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, together
-from attncalc.language.graph import Node, Number, as_node
+from attncalc.language.graph import Node
 from attncalc.language.kernels import either, is_exact
 from attncalc.language.ops.basics import (
     HELD,
@@ -27,6 +27,7 @@ from attncalc.language.ops.basics import (
     moved,
     named,
     of_one,
+    of_two,
     pick,
     row,
     sign,
@@ -46,21 +47,12 @@ exponent = of_one("exponent")
 """The exponent of the largest power of 2 that is not above x, which is no less than 0; −∞ for 0."""
 held_or_0 = of_one("held_or_0")
 """x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout."""
-
-
-def compare_equal(a: Node, b: Node | Number) -> Node:
-    """Whether two entries are equal."""
-    return Node("equal", a, as_node(b))
-
-
-def minimum(a: Node, b: Node | Number) -> Node:
-    """The smaller of two entries."""
-    return Node("minimum", a, as_node(b))
-
-
-def maximum(a: Node, b: Node | Number) -> Node:
-    """The larger of two entries."""
-    return Node("maximum", a, as_node(b))
+compare_equal = of_two("equal")
+"""Whether two entries are equal."""
+minimum = of_two("minimum")
+"""The smaller of two entries."""
+maximum = of_two("maximum")
+"""The larger of two entries."""
 
 
 def _masks(node: Node) -> bool:

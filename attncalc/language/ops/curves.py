@@ -10,10 +10,10 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
-from attncalc.language.graph import Node, Number, as_node
+from attncalc.language.graph import Node, as_node
 from attncalc.language.kernels import arccos as angle_of
 from attncalc.language.kernels import either, is_exact
-from attncalc.language.ops.basics import exp, function, keep_where, log, moved, of_one, pi, pick, row, sqrt
+from attncalc.language.ops.basics import exp, function, keep_where, log, moved, of_one, of_two, pi, pick, row, sqrt
 from attncalc.language.primitive import OPS, At, Form, Literal, Look
 
 sin = of_one("sin")
@@ -32,6 +32,8 @@ softplus = of_one("softplus")
 """ln(1 + exp x), which never overflows."""
 cubable = of_one("cubable")
 """x, as far as its cube can be told as a float: for what has settled long before. Invisible in formulas."""
+elu = of_two("elu")
+"""x above 0, α·(exp x − 1) below; α is the second."""
 
 
 OPS |= {
@@ -198,8 +200,3 @@ OPS |= {
         doubled="elu",
     ),
 }
-
-
-def elu(x: Node, alpha: Number) -> Node:
-    """x above 0, α·(exp x − 1) below."""
-    return Node("elu", x, as_node(alpha))
