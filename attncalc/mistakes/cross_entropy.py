@@ -51,11 +51,13 @@ def _downwards(s: Scope) -> Node:
     return softmax(logits, logits.names[-2])
 
 
+DOWN_THE_COLUMNS = wrong(
+    "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+)
+
 OF_SHARES = (
     wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
-    wrong(
-        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
-    ),
+    DOWN_THE_COLUMNS,
 )
 """What is wrong of the shares, whatever loss is taken of them."""
 

@@ -68,12 +68,7 @@ def _learned(s: Scope, name: str) -> Node:
 
 def root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
     """The divisor of the variance (or the mean square) and ε in another way."""
-
-    def rule(s: Scope) -> Node:
-        inside, *_ = parts(s.this, "sqrt", "root_of_mean")
-        return change(*parts(inside, "add"))
-
-    return rule
+    return lambda s: change(*parts(parts(s.this, "sqrt", "root_of_mean")[0], "add"))
 
 
 EPSILON_OUTSIDE = root(lambda square, eps: sqrt(square) + eps)

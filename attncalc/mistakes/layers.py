@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attncalc.calculations.similarity import unit_rows
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, remade, wrong
+from attncalc.declare.mistake import Mistake, Scope, alternative, chosen, like, parts, remade, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
+from attncalc.language.ops import concat, sigmoid, sqrt, total
+from attncalc.mistakes.cross_entropy import DOWN_THE_COLUMNS
 from attncalc.mistakes.embeddings import LEFT_OUT, all_but
 from attncalc.mistakes.projections import ACTIVATION, BENT, CLAMPS, GATES, no_bias, weights_transposed
 
@@ -17,12 +18,6 @@ def _scaled_in_the_sum(s: Scope) -> Node:
         return parts(s.this, "mul")[1]
     scaled = sqrt(s.embeddings.size(s.embeddings.names[-1])) * s.embeddings
     return sum((getattr(s, name) for name in ("types", "positions") if name in s), scaled)
-
-
-def _over_places(s: Scope) -> Node:
-    if len(s.logits.axes) < 2:
-        raise NotThere("rows")
-    return softmax(s.logits, s.logits.names[-2])
 
 
 UNEMBED = (
@@ -69,13 +64,7 @@ UNEMBED = (
         says="σ(z), each score by itself",
         hint="What do the probabilities sum to?",
     ),
-    wrong(
-        "ce-axis0",
-        "probabilities",
-        _over_places,
-        says="the softmax down the columns",
-        hint="What do the rows sum to?",
-    ),
+    DOWN_THE_COLUMNS,
 )
 
 HOW_STRONG = "What stands in front of the change?"

@@ -63,18 +63,11 @@ def _masking(s: Scope) -> tuple[Node, Node]:
 
 def _otherwise(fill: Callable[[Node], Node | float]) -> Callable[[Scope], Node]:
     """Another number where −∞ belongs."""
-
-    def rule(s: Scope) -> Node:
-        allowed, x = _masking(s)
-        return keep_where(allowed, x, fill(x))
-
-    return rule
+    return remade("where", lambda allowed, x, _: keep_where(allowed, x, fill(x)))
 
 
-def _raised(s: Scope) -> Node:
-    """1 added where a query may look, in place of −∞ where it may not."""
-    allowed, x = _masking(s)
-    return keep_where(allowed, x + 1, x)
+_RAISED = remade("where", lambda allowed, x, _: keep_where(allowed, x + 1, x))
+"""1 added where a query may look, in place of −∞ where it may not."""
 
 
 def _after(s: Scope) -> Node:
@@ -162,7 +155,7 @@ MASKS = (
             says="the 0s and 1s of the mask are added to the scores",
             hint="How negative must a forbidden score be?",
         )
-        for added in (_otherwise(lambda x: x - 1), _raised)
+        for added in (_otherwise(lambda x: x - 1), _RAISED)
     ),
     wrong(
         "mask-plus-inf",
@@ -191,7 +184,7 @@ MASKS = (
     wrong(
         "mask-inverted",
         "masked",
-        lambda s: keep_where(logical_not(_masking(s)[0]), _masking(s)[1], -np.inf),
+        remade("where", lambda allowed, x, _: keep_where(logical_not(allowed), x, -np.inf)),
         says="the mask hides what it should keep",
         hint="Does a 1 in the mask mean keep, or hide?",
     ),

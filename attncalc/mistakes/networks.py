@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, remade, replaced, wrong
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import Node, as_node, inside, rewrite
 from attncalc.language.ops import log, mean, total
@@ -151,21 +151,19 @@ def _untransposed(s: Scope) -> Node:
     return replaced(s.this, product, like(X, X.T) @ product.sources[1])
 
 
-def _uphill(s: Scope) -> Node:
-    weights, move = parts(s.this, "sub")
-    return weights + move
-
-
-def _whole_gradient(s: Scope) -> Node:
-    weights, move = parts(s.this, "sub")
-    return weights - parts(move, "mul")[1]
-
-
 def _descent(at: str) -> tuple[Mistake, ...]:
     """Mistakes of the step downhill."""
     return (
-        wrong("gd-sign", at, _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
-        wrong("gd-no-lr", at, _whole_gradient, says="W − gradient", hint="How long is a step?"),
+        wrong(
+            "gd-sign", at, remade("sub", lambda W, move: W + move), says="W + lr·gradient", hint="Did the loss go down?"
+        ),
+        wrong(
+            "gd-no-lr",
+            at,
+            remade("sub", lambda W, move: W - parts(move, "mul")[1]),
+            says="W − gradient",
+            hint="How long is a step?",
+        ),
     )
 
 

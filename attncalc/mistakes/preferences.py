@@ -12,11 +12,6 @@ AS_WHAT = "How likely was that answer before anything was learned?"
 TOO_FAR = "What does a step too far earn?"
 
 
-def _multiplied(s: Scope) -> Node:
-    similarities, temperature = parts(s.this, "div")
-    return similarities * temperature
-
-
 CONTRASTIVE = (
     wrong(
         "clip-one-way",
@@ -32,7 +27,9 @@ CONTRASTIVE = (
         says="dot products in place of cosines",
         hint="Should a longer row be more like all others?",
     ),
-    wrong("clip-temperature-multiplied", "logits", _multiplied, says="multiplied by τ", hint=HOW_LOW),
+    wrong(
+        "clip-temperature-multiplied", "logits", remade("div", lambda z, t: z * t), says="multiplied by τ", hint=HOW_LOW
+    ),
     wrong("clip-no-temperature", "logits", lambda s: s.similarities, says="τ left out", hint=HOW_LOW),
     wrong(
         "clip-sum",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attncalc.calculations.sequence import GATES, gate_parts
-from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, remade, replaced, wrong
 from attncalc.language.graph import Node, inside
 from attncalc.language.ops import concat, part_of, sigmoid, stack, tanh, total
 from attncalc.mistakes.embeddings import PATCHES
@@ -163,12 +163,7 @@ def _reset_before(s: Scope) -> Node:
 
 def _of_two_products(change: Callable[[Sequence[Node], Sequence[Node]], Node]) -> Rule:
     """A sum of two products made in another way of their factors."""
-
-    def rule(s: Scope) -> Node:
-        first, second = parts(s.this, "add")
-        return change(parts(first, "mul"), parts(second, "mul"))
-
-    return rule
+    return remade("add", lambda first, second: change(parts(first, "mul"), parts(second, "mul")))
 
 
 RNN = (
