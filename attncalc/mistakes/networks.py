@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, remade, replaced, wrong
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Node, as_node, inside, rewrite
-from attncalc.language.ops import log, mean, total
-from attncalc.mistakes.cross_entropy import OF_ROWS
+from attncalc.language.graph import Node, inside, rewrite
+from attncalc.language.ops import mean
+from attncalc.mistakes.cross_entropy import OF_ROWS, sloped_again, to_base
 from attncalc.mistakes.projections import ACTIVATION, BENT, no_bias
 
 CONSTANT = "Which constant stands in the loss that was given?"
@@ -82,26 +82,9 @@ def _of_last(s: Scope) -> Node:
     return _of_entropy(s)
 
 
-TWICE = "How many times is the slope of the softmax counted?"
-BASE = "Which logarithm is in the loss?"
 ENTROPY = (
     *OF_ROWS,
-    wrong(
-        "ce-log2",
-        "log_probabilities",
-        lambda s: s.this / log(as_node(2)),
-        says="the logarithm to the base 2",
-        hint=BASE,
-        kind="convention",
-    ),
-    wrong(
-        "ce-log10",
-        "log_probabilities",
-        lambda s: s.this / log(as_node(10)),
-        says="the logarithm to the base 10",
-        hint=BASE,
-        kind="convention",
-    ),
+    *(to_base(base, "log_probabilities", "Which logarithm is in the loss?") for base in (2, 10)),
     wrong(
         "ce-sum",
         "loss",
@@ -127,20 +110,7 @@ ENTROPY = (
     ),
     wrong("ce-mean-all", "delta2", lambda s: _of_last(s) / _outputs(s), says="1/(N·C) in place of 1/N", hint=AVERAGED),
     wrong("ce-grad-sign", "delta2", lambda s: -_of_last(s), says="y − p", hint="Which way does the loss rise?"),
-    wrong(
-        "ce-grad-again",
-        "delta2",
-        lambda s: _of_last(s) * (s.probabilities * (1 - s.probabilities)),
-        says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
-        hint=TWICE,
-    ),
-    wrong(
-        "ce-grad-again",
-        "delta2",
-        lambda s: s.probabilities * (_of_last(s) - total(_of_last(s) * s.probabilities)),
-        says="J(p − y): the Jacobian of the softmax once more",
-        hint=TWICE,
-    ),
+    *sloped_again("delta2", _of_last),
 )
 """Mistakes of cross-entropy: of the loss, and of the slope that begins the way back."""
 

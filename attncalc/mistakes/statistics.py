@@ -8,6 +8,7 @@ from math import sqrt as root
 from attncalc.declare.mistake import Mistake, NotThere, Scope, another, chosen, like, parts, remade, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import absolute, exp, listed, log, mean, power, sqrt, take, total, whole
+from attncalc.mistakes.cross_entropy import to_base
 
 GIVEN = "Which of the two is given, and which is asked for?"
 RARE = "How likely was it before the test?"
@@ -70,10 +71,6 @@ def _over_one_less(squares: Node, x: Node) -> Node:
     return sqrt(squares * n / (n - 1))
 
 
-def _to_base(base: int) -> Callable[[Scope], Node]:
-    return lambda s: s.this / log(as_node(base))
-
-
 MULTIPLY = "How likely are two independent things together?"
 
 LIKELIHOOD = (
@@ -114,17 +111,7 @@ LIKELIHOOD = (
         hint="Is that to be as large as possible, or as small?",
         kind="convention",
     ),
-    *(
-        wrong(
-            f"ce-log{base}",
-            "log_probabilities",
-            _to_base(base),
-            says=f"the logarithm to the base {base}",
-            hint="Which logarithm was asked for?",
-            kind="convention",
-        )
-        for base in (10, 2)
-    ),
+    *(to_base(base, "log_probabilities") for base in (10, 2)),
     wrong(
         "lik-zeros-missing",
         "probabilities log_probabilities",
