@@ -77,7 +77,8 @@ def _calculations() -> str:
     order: list[str] = [
         name for name in re.findall(r'^    "([^"]+)": \(', rest.partition("\n}\n")[0], re.MULTILINE) if name in there
     ]
-    heading = dict(re.findall(r'^    "(\w+)": "([^"]+)",$', after, re.MULTILINE))
+    titles = re.findall(r'^        "([A-Z][^"]*)": ((?:"[^"]+"\s*)+),$', after, re.MULTILINE)
+    heading = {module: title for title, modules in titles for module in re.findall(r"\w+", modules)}
     for name, (family, _) in there.items():
         if name not in order:
             families = [there[other][0] for other in order]
@@ -132,6 +133,8 @@ def functions(tree: ast.Module) -> list[str]:
     """What authors write with: the public functions that give nodes, and the public classes that these take."""
     defined = (node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef))
     found = [node.name for node in defined if isinstance(node, ast.ClassDef) or _gives_nodes(node)]
+    assigned = (node for node in tree.body if isinstance(node, ast.Assign))
+    found += [ast.unparse(node.targets[0]) for node in assigned if re.match(r"of_(one|two)\(", ast.unparse(node.value))]
     return sorted(name for name in found if not name.startswith("_"))
 
 

@@ -54,7 +54,11 @@ MUTANTS = [
     Mutant(
         "range(1 + max(self.level.values(), default=0))", "range(max(self.level.values(), default=0))", "evaluate/large"
     ),
-    Mutant("return node.row.adds\n", "return not node.row.adds\n", "evaluate/large/test_blocks.py"),
+    Mutant(
+        "if node.row.adds and node not in patterns",
+        "if not node.row.adds and node not in patterns",
+        "evaluate/large/test_blocks.py",
+    ),
     Mutant(
         "if (needed := found.bytes(itemsize)) < least:",
         "if (needed := found.bytes(itemsize)) > least:",

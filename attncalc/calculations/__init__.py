@@ -258,39 +258,18 @@ WHOLE: dict[str, tuple[str, str]] = {
 """The same for what is computed of a checkpoint, and of nothing smaller: no sample, quiz or exact form has room."""
 
 FAMILIES: dict[str, str] = {
-    "vectors": "Vectors and distances",
-    "distances": "Vectors and distances",
-    "similarity": "Vectors and distances",
-    "matrices": "Matrices",
-    "probability": "Probability",
-    "losses": "Probability",
-    "preferences": "Probability",
-    "sampling": "Probability",
-    "statistics": "Probability",
-    "attention": "Attention",
-    "multihead": "Attention",
-    "attention_in_pieces": "Attention",
-    "latent_attention": "Attention",
-    "recurrences": "Attention",
-    "random_vectors": "Attention",
-    "complexity": "Attention",
-    "positions": "Positions",
-    "position_biases": "Positions",
-    "rope": "Positions",
-    "normalisation": "Layers",
-    "activations": "Layers",
-    "layers": "Layers",
-    "transformer_blocks": "Layers",
-    "experts": "Layers",
-    "quantisation": "Layers",
-    "transformer": "Layers",
-    "sequence": "Layers",
-    "subwords": "Layers",
-    "calculus": "Optimisation and training",
-    "descent": "Optimisation and training",
-    "optimisation": "Optimisation and training",
-    "schedules": "Optimisation and training",
-    "networks": "Optimisation and training",
+    module: heading
+    for heading, modules in {
+        "Vectors and distances": "vectors distances similarity",
+        "Matrices": "matrices",
+        "Probability": "probability losses preferences sampling statistics",
+        "Attention": "attention multihead attention_in_pieces latent_attention recurrences random_vectors complexity",
+        "Positions": "positions position_biases rope",
+        "Layers": "normalisation activations layers transformer_blocks experts quantisation transformer sequence "
+        "subwords",
+        "Optimisation and training": "calculus descent optimisation schedules networks",
+    }.items()
+    for module in modules.split()
 }
 """Module → the heading under which its calculations are listed."""
 

@@ -120,11 +120,8 @@ ACTIVATIONS: dict[str, Activation] = {
 def activated(x: Node, kind: str, alpha: float | None = None, *, inner: Node | None = None) -> Node:
     """An activation of x, without steps of its own."""
     function = ACTIVATIONS[kind]
-    return function.value(x, inner or _inner(x, function), _alpha(kind, alpha))
-
-
-def _inner(x: Node, function: Activation) -> Node:
-    return function.inner(x) if function.inner else x
+    inner = inner or (function.inner(x) if function.inner else x)
+    return function.value(x, inner, _alpha(kind, alpha))
 
 
 def _alpha(kind: str, alpha: float | None) -> float:

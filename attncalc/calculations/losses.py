@@ -275,10 +275,6 @@ def next_token_loss(
     return loss, step("perplexity", exp(loss), "in effect the model is choosing among this many equally likely tokens")
 
 
-def _check_perplexity(values: Mapping[str, Any]) -> None:
-    must_be_probabilities("probabilities", values["probabilities"])
-
-
 def _held_impossible(trace: Trace) -> Iterator[str]:
     """A warning that names the first tokens that were held to be impossible."""
     for at in places(trace.inputs["probabilities"].value, lambda p: p == 0):
@@ -287,7 +283,7 @@ def _held_impossible(trace: Trace) -> Iterator[str]:
 
 @calculation(
     probabilities="T",
-    check=_check_perplexity,
+    check=lambda values: must_be_probabilities("probabilities", values["probabilities"]),
     pictures=("probabilities",),
     remarks=_held_impossible,
     infinite=True,

@@ -124,7 +124,7 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
         )
     polynomial = None
     if size <= WRITTEN_OUT or in_exact_numbers():
-        label("power", [_power_of_lambda(power) for power in range(size, -1, -1)])
+        label("power", ["λ" + str(power).translate(SUPERSCRIPTS) * (power != 1) for power in range(size, -1, -1)])
         polynomial = step(
             "characteristic_polynomial",
             characteristic_polynomial(A),
@@ -142,10 +142,6 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     turned = output("a_v", A @ rename(vectors, "n", "m"), "A times each eigenvector")
     stretched = output("lambda_v", values * vectors, "each eigenvector times its eigenvalue: the same as A·v")
     return values, vectors, turned, stretched
-
-
-def _power_of_lambda(power: int) -> str:
-    return "λ" if power == 1 else "λ" + str(power).translate(SUPERSCRIPTS)
 
 
 @calculation(

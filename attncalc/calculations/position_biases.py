@@ -18,11 +18,6 @@ from attncalc.language.ops import absolute, bucket, index, keep_where, lookup, o
 Keys = Annotated[int | None, "how many keys; as many as queries if not given", AT_LEAST_1]
 
 
-def _alibi_bias(slopes: Node, distances: Node) -> Node:
-    """−slope·distance: for one head or for many."""
-    return -(outer(slopes, distances) if slopes.axes else slopes * distances)
-
-
 @calculation(
     infinite=True,
     laws={
@@ -52,7 +47,7 @@ def alibi(
     axes = (Axis("n", n), Axis("m", m))
     i, j = index("n", axes, "i"), index("m", axes, "j")
     distances = step("distances", absolute(i - j), "how far apart query and key are, in either direction")
-    bias = _alibi_bias(slopes, distances)
+    bias = -outer(slopes, distances)
     if causal:
         bias = keep_where(j <= i, bias, -np.inf)
     return step("bias", bias, "added to the scaled scores: distant keys are penalised, in texts of any length"), slopes

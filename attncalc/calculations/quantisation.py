@@ -7,9 +7,8 @@ from contextlib import nullcontext
 from typing import Annotated, Any, Literal
 
 from attncalc.common.errors import OptionError
-from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.declare.calculation import at_most, calculation, same, value
+from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import AT_LEAST_1, Exercise, With
 from attncalc.language.graph import Node, as_node, group, output, step
 from attncalc.language.ops import (
@@ -73,10 +72,6 @@ def _settled(given: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return {"per": "block" if kind == BLOCKS else "tensor"} if per is None else None
 
 
-def _powers(f: Any, x: Array) -> bool:
-    return same(f(4 * x, kind="mxfp4"), 4 * value(f(x, kind="mxfp4")))
-
-
 @calculation(
     x="n d",
     w="d p",
@@ -87,7 +82,7 @@ def _powers(f: Any, x: Array) -> bool:
         "with a scale a row, no row hears of another": lambda f, x: same(
             f(x[:1], per="row"), f(x, per="row").result[:1]
         ),
-        "a power of 2 passes through mxfp4": _powers,
+        "a power of 2 passes through mxfp4": lambda f, x: same(f(4 * x, kind="mxfp4"), 4 * f(x, kind="mxfp4").result),
         "0 stays 0": lambda f, x: same(f(0 * x, zero_point=True), 0),
     },
     reference="Jacob et al. 2018, Quantization and Training of Neural Networks, eq. 1 (zero point); Dettmers et al. "

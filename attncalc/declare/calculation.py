@@ -361,19 +361,9 @@ def _operands(
 
 
 def _operand(name: str, declared: Declared) -> Operand:
-    return Operand(
-        name=name,
-        symbol=declared.symbol,
-        shapes=declared.shapes,
-        required=declared.required,
-        kind=declared.kind,
-        broadcasts=declared.broadcasts,
-        help=declared.help,
-        of=declared.of,
-        named=declared.named,
-        replaces=declared.replaces,
-        when=declared.when,
-    )
+    said = declared._asdict()
+    del said["text"]
+    return Operand(name, shapes=declared.shapes, when=declared.when, **said)
 
 
 def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:

@@ -61,6 +61,12 @@ class Scope:
                 raise NotThere(name)
             group = group.rpartition("/")[0]
 
+    def when(self, option: str, *values: Any) -> Scope:
+        """The same, of a problem whose option has one of these values."""
+        if self.options.get(option) not in values:
+            raise NotThere(option)
+        return self
+
     def __contains__(self, name: str) -> bool:
         try:
             getattr(self, name)
@@ -101,7 +107,8 @@ def wrong(
 ) -> Mistake:
     """Declare a mistake: `at` names steps, apart by blanks, and `rule` writes them; or `options` are other ones.
 
-    `partial_*` names all steps that begin so.
+    `partial_*` names all steps that begin so. Options with the values that they are to have make no mistake where they
+    have these.
     """
     assert (rule is None) == (not at), f"{id}: a rule and the steps that it writes go together"
     assert (rule is None) != (options is None), f"{id}: either a rule or options"
@@ -118,9 +125,8 @@ def alternative(
 
 def _fixed(options: Mapping[str, Any]) -> Options:
     def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        missing = options.keys() - given.keys()
-        if missing:
-            raise NotThere(*missing)
+        if not options.keys() <= given.keys() or options.items() <= given.items():
+            raise NotThere(*options)
         return options
 
     return change
@@ -142,16 +148,11 @@ def another(option: str, change: Callable[[Any], Any]) -> Options:
     """Another value of an option that is given: `another("window", lambda there: 2 * there)`."""
 
     def changed(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given[option] is None:
+        if given.get(option) is None:
             raise NotThere(option)
         return {option: change(given[option])}
 
     return changed
-
-
-def without(option: str) -> Options:
-    """An option that may be left out, left out."""
-    return another(option, lambda _: None)
 
 
 def names(word: str, step: str) -> bool:
@@ -214,6 +215,11 @@ def replaced(whole: Node, part: Node, other: Node) -> Node:
     """An expression with something else in the place of a part of it."""
     [changed] = rewrite([whole], lambda node: other if node is part else None)
     return changed
+
+
+def remade(op: str, change: Callable[..., Node]) -> Rule:
+    """A step that is this primitive, in another way of its sources: `remade("sub", lambda x, less: x + less)`."""
+    return lambda s: change(*parts(s.this, op))
 
 
 def until_steps(node: Node) -> Sequence[Node]:

@@ -163,17 +163,8 @@ class Declaration(NamedTuple):
     layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → those of each of its layers
 
 
-def operand(
-    axes: str,
-    *,
-    kind: Kind = "real",
-    broadcasts: bool = False,
-    of: str = "",
-    named: bool = False,
-    replaces: str = "",
-) -> Declared:
-    """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
-    return Declared(axes, kind, broadcasts, of, named, replaces)
+operand = Declared
+"""An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
 
 
 def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Declared:

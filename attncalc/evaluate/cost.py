@@ -31,9 +31,6 @@ class Count:
     def __iter__(self) -> Iterator[tuple[int, Axes]]:
         return iter(self.terms.values())
 
-    def __add__(self, other: Count) -> Count:
-        return Count((*self, *other))
-
     def __rmul__(self, times: int) -> Count:
         return Count((times * often, factors) for often, factors in self)
 
@@ -98,12 +95,6 @@ def total(counts: Iterable[Count]) -> Count:
     return Count(term for count in counts for term in count)
 
 
-def parameters(roots: Iterable[Node], names: Iterable[str]) -> Count:
-    """How many numbers the operands of these names hold."""
-    wanted = set(names)
-    return total(entries(node.axes) for node in walk(*roots) if node.op == "input" and node.args["name"] in wanted)
-
-
 def _known_beforehand(roots: Iterable[Node]) -> set[Node]:
     """Single numbers that no operand has a part in: √d_k, 8·h/H."""
     known: set[Node] = set()
@@ -129,9 +120,6 @@ def _spoken(factors: Axes, names: Mapping[str, str], products: Mapping[tuple[str
 def _product(often: int, factors: Axes) -> str:
     """`2·n²·d_model`, sizes of vectors last."""
     names = sorted((axis.name for axis in factors), key=lambda name: name.startswith("d"))
-    powers = (name + ("" if (p := names.count(name)) == 1 else _raised(p)) for name in dict.fromkeys(names))
+    raised = {1: "", 2: "²", 3: "³"}
+    powers = (name + raised.get(p := names.count(name), f"^{p}") for name in dict.fromkeys(names))
     return "·".join([*([str(often)] if often != 1 or not names else []), *powers])
-
-
-def _raised(power: int) -> str:
-    return {2: "²", 3: "³"}.get(power, f"^{power}")

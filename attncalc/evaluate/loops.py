@@ -218,7 +218,7 @@ class Program:
         """What gives the node's value from those of its sources."""
         if node.op == "step":
             by_hand = self.by_hand
-            return (lambda value: by_hand(np.asarray(value))) if by_hand else _itself
+            return (lambda value: by_hand(np.asarray(value))) if by_hand else lambda value: value
         found = self.called(node)
         if self.machine is None or node not in self.rounded:
             return found
@@ -240,10 +240,6 @@ def _by_machine(machine: Machine, node: Node, kernel: Callable[..., Any], *value
     value = np.asarray(kernel(*values))
     made = machine.made(node, value, [np.asarray(value) for value in values])
     return made if node.axes else made[()]
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def _on_arrays(kernel: Callable[..., Any], *values: Any) -> Array:

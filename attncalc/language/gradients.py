@@ -200,10 +200,6 @@ def _quotient(a: Node, b: Node) -> Node:
     return size if minus_a == minus_b else _negative(size)
 
 
-def _power(a: Node, p: Node) -> Node:
-    return a if _number(p) == 1 else a**p
-
-
 def _weighed(weights: Node, values: Node) -> Node:
     """A product that is 0 where the weight is, whatever the value: a plain one where the value is a number."""
     return _product(weights, values) if _is_fixed(values) else Node("weigh", weights, values)
@@ -216,10 +212,6 @@ def _total(x: Node, over: str) -> Node:
 def _is_unit(x: Node, over: str) -> bool:
     """Whether the entries sum to 1 along an axis, as a fact of the primitive."""
     return bool(x.row.unit) and x.args[x.row.unit].name == over
-
-
-def _matrix_product(a: Node, b: Node) -> Node:
-    return _outside(b, lambda inner: a @ inner)
 
 
 def _outside(x: Node, linear: Callable[[Node], Node]) -> Node:
@@ -242,10 +234,10 @@ _RULES: dict[str, Callable[..., Node]] = {
     "sub": _difference,
     "mul": _product,
     "div": _quotient,
-    "pow": _power,
+    "pow": lambda a, p: a if _number(p) == 1 else a**p,
     "weigh": _weighed,
     "sum": _total,
-    "matmul": _matrix_product,
+    "matmul": lambda a, b: _outside(b, lambda inner: a @ inner),
 }
 
 

@@ -108,11 +108,6 @@ def near_1(node: Any, value: Array, x: Array) -> bool:
     return bool((np.abs(x - 1) < 0.5).any())
 
 
-def always(node: Any, value: Array, *sources: Array) -> bool:
-    """Whatever the numbers are."""
-    return True
-
-
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
     """Zeros of the kind that another value has."""
     return np.full(shape, number(0, like.dtype), like.dtype)

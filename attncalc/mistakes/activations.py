@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, like, wrong
-from attncalc.language.graph import Node, as_node
+from attncalc.declare.mistake import Mistake, chosen, like, wrong
+from attncalc.language.graph import as_node
 from attncalc.language.ops import exp, one_plus_erf, pi, sqrt, tanh
 
 FACTOR = "Which probability multiplies x?"
-
-
-def _gelu(s: Scope) -> Node:
-    """x, if the function is GELU."""
-    if s.options.get("kind") != "gelu":
-        raise NotThere("gelu")
-    return s.x
-
-
-def _density(s: Scope) -> Node:
-    x = _gelu(s)
-    return x * (exp(-(x**2) / 2) / sqrt(2 * pi()))
-
-
-def _flat_tanh(s: Scope) -> Node:
-    x = s.x
-    if s.options.get("kind") not in ("gelu", "gelu-tanh"):
-        raise NotThere("gelu")
-    return x / 2 * (1 + tanh(sqrt(2 / pi()) * x))
 
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
@@ -47,29 +28,35 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "gelu-cdf-only",
             "output",
-            lambda s: one_plus_erf(_gelu(s) / sqrt(as_node(2))) / 2,
+            lambda s: one_plus_erf(s.when("kind", "gelu").x / sqrt(as_node(2))) / 2,
             says="Φ(x), without the x in front",
             hint="What should the function make of a large x?",
         ),
         wrong(
             "gelu-no-sqrt2",
             "output",
-            lambda s: _gelu(s) / 2 * one_plus_erf(_gelu(s)),
+            lambda s: s.when("kind", "gelu").x / 2 * one_plus_erf(s.x),
             says="erf(x) in place of erf(x/√2)",
             hint="What stands inside erf?",
         ),
-        wrong("gelu-pdf", "output", _density, says="x·φ(x): the density", hint=FACTOR),
+        wrong(
+            "gelu-pdf",
+            "output",
+            lambda s: s.when("kind", "gelu").x * (exp(-(s.x**2) / 2) / sqrt(2 * pi())),
+            says="x·φ(x): the density",
+            hint=FACTOR,
+        ),
         wrong(
             "gelu-no-half",
             "output",
-            lambda s: _gelu(s) * one_plus_erf(_gelu(s) / sqrt(as_node(2))),
+            lambda s: s.when("kind", "gelu").x * one_plus_erf(s.x / sqrt(as_node(2))),
             says="without the ½",
             hint=FACTOR,
         ),
         wrong(
             "gelu-tanh-no-cubic",
             "output",
-            _flat_tanh,
+            lambda s: s.when("kind", "gelu", "gelu-tanh").x / 2 * (1 + tanh(sqrt(2 / pi()) * s.x)),
             says="½x(1 + tanh(√(2/π)·x)): without the cube",
             hint="What stands beside x inside tanh?",
         ),

@@ -108,12 +108,6 @@ def _scaled_first(s: Scope) -> Node:
     return parts(s.this, "div")[0] if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
 
 
-def _by_key(s: Scope) -> Node:
-    if not s.options["causal"]:
-        raise NotThere("causal")
-    return by_key(s.this)
-
-
 def _shared_by_all(s: Scope) -> Node:
     e = exp(logits(s))
     return e / total(total(e))
@@ -126,19 +120,9 @@ def _zero_for_one(s: Scope) -> Node:
     return e / keep_where(compare_equal(whole, 0), 1, whole)  # 0 / 0 where all is masked is another's mistake
 
 
-def _keys_as_stored(s: Scope) -> Node:
-    Q, K = factors(s)
-    return Q @ like(K, K.T)
-
-
-def _queries_for_keys(s: Scope) -> Node:
-    Q, K = factors(s)
-    return Q @ like(Q, K).T
-
-
-def _swapped(s: Scope) -> Node:
-    Q, K = factors(s)
-    return like(K @ Q.T, s.this)
+def _compared(change: Callable[[Node, Node], Node]) -> Rule:
+    """Queries and keys compared in another way."""
+    return lambda s: change(*factors(s))
 
 
 def _columns_mix(s: Scope) -> Node:
@@ -161,11 +145,6 @@ def _taken_for_one_another(s: Scope) -> Node:
         return Q @ like(s.v, K).T
     P, V = mixture(s)
     return P @ like(s.k, V)
-
-
-def _linear(s: Scope) -> Node:
-    x = logits(s)
-    return x / total(x)
 
 
 def _tiled(s: Scope) -> Node:
@@ -321,7 +300,10 @@ CORE = (
         says="−∞ before the scaling, or after it",
     ),
     alternative(
-        "alibi-by-key", "biased", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"
+        "alibi-by-key",
+        "biased",
+        lambda s: by_key(s.when("causal", True).this),
+        says="+m·j in place of −m·(i − j): a row's constant makes no difference",
     ),
     wrong(
         "att-no-scale",
@@ -385,7 +367,7 @@ CORE = (
     wrong(
         "att-linear-norm",
         "weights",
-        _linear,
+        lambda s: logits(s) / total(logits(s)),
         says="each score over its row's sum, without exponentials",
         hint="What becomes of a negative score?",
     ),
@@ -420,21 +402,21 @@ CORE = (
     wrong(
         "att-k-not-transposed",
         "scores",
-        _keys_as_stored,
+        _compared(lambda Q, K: Q @ like(K, K.T)),
         says="Q·K, with K as it is stored",
         hint="Is a row of Q multiplied with a row of K, or with a column?",
     ),
     wrong(
         "att-qk-swapped",
         "scores",
-        _swapped,
+        _compared(lambda Q, K: like(K @ Q.T, Q @ K.T)),
         says="K·Qᵀ",
         hint="Do the rows of the scores belong to the queries, or to the keys?",
     ),
     wrong(
         "att-q-for-k",
         "scores",
-        _queries_for_keys,
+        _compared(lambda Q, K: Q @ like(Q, K).T),
         says="Q·Qᵀ",
         hint="Which matrix is being searched?",
     ),

@@ -193,10 +193,6 @@ def _each_by_itself(averaged: bool) -> Rule:
     return rule
 
 
-def _from_block(j: Node, i: Node) -> Node:
-    return parts(j, "add")[0] <= i
-
-
 WHOLE_ROW = "Over which keys do the weights of a query sum to 1: those of a block, or all of them?"
 
 FLASH = (
@@ -245,7 +241,7 @@ FLASH = (
     wrong(
         "flash-block-offset",
         "scores",
-        triangle(_from_block),
+        triangle(lambda j, i: parts(j, "add")[0] <= i),
         says="the causal mask starts anew in every block",
         hint="Which key of the whole row is the first one of this block?",
     ),

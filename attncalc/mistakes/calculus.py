@@ -77,10 +77,6 @@ def _holds_more(node: Node, slopes: Slopes) -> bool:
     return alone and node.op not in (*TERMS, "neg", "mul", "div") and node.sources[0].op != "input"
 
 
-def _without_inner(node: Node, slopes: Slopes) -> Node | None:
-    return _local(node) if _holds_more(node, slopes) else None
-
-
 def _at_inner_slope(node: Node, slopes: Slopes) -> Node | None:
     first, *rest = slopes[0], *node.sources[1:]
     return _local(node.over([first, *rest])) if first and _holds_more(node, slopes) else None
@@ -126,19 +122,11 @@ def _exponential_as_power(node: Node, slopes: Slopes) -> Node | None:
     return exponent * power(base, exponent - 1) * slope
 
 
-def _turned(node: Node, slopes: Slopes) -> Node | None:
-    return -_chained(node, slopes) if node.op in ("sin", "cos") else None
-
-
 def _with_constants(node: Node, slopes: Slopes) -> Node | None:
     """What does not depend on the letter is left as it is among the terms."""
     if node.op not in TERMS or all(slopes):
         return None
     return node.over([slope or source for slope, source in zip(slopes, node.sources, strict=True)])
-
-
-def _not_divided(s: Scope) -> Node:
-    return parts(s.this, "div")[0]
 
 
 def _h_outside(s: Scope) -> Node:
@@ -147,18 +135,13 @@ def _h_outside(s: Scope) -> Node:
     return (here + h - here) / h
 
 
-def _chord(s: Scope) -> Node:
-    """The slope of the longest chord."""
-    return total(part_of(s.difference_quotients, "h", 0, 1), "h")
-
-
 def _slopes(at: str) -> tuple[Mistake, ...]:
     """The mistakes of the steps that hold slopes."""
     return (
         wrong(
             "diff-chain-no-inner",
             at,
-            _by(_without_inner),
+            _by(lambda node, slopes: _local(node) if _holds_more(node, slopes) else None),
             says="u′(v) for u(v): the inner slope is left out",
             hint="Does what stands inside change as fast as the letter itself?",
         ),
@@ -207,7 +190,7 @@ def _slopes(at: str) -> tuple[Mistake, ...]:
         wrong(
             "diff-sine-sign",
             at,
-            _by(_turned),
+            _by(lambda node, slopes: -_chained(node, slopes) if node.op in ("sin", "cos") else None),
             says="−cos for sin, or sin for cos",
             hint="Just after 0, does the sine rise or fall? And the cosine?",
         ),
@@ -248,14 +231,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "diff-chord",
             "derivative value",
-            _chord,
+            lambda s: total(part_of(s.difference_quotients, "h", 0, 1), "h"),
             says="the slope of a chord in place of the limit",
             hint="What happens as h becomes smaller?",
         ),
         wrong(
             "diff-not-divided",
             "difference_quotients",
-            _not_divided,
+            lambda s: parts(s.this, "div")[0],
             says="f(x + h) − f(x), not divided by h",
             hint="Over what distance does f rise by so much?",
         ),

@@ -1,15 +1,17 @@
-"""The mistakes of cross-entropy that a network's loss has as well: those of its shares and of each row's loss."""
+"""The mistakes of cross-entropy that others have as well: of its shares, of a row's loss, of its logarithm."""
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import NotThere, Scope, like, parts, wrong
-from attncalc.language.graph import Node
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, wrong
+from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import log, mean, select, softmax, total, weigh
 
 TWICE = "Are those scores, or are they probabilities already?"
 SIGN = "Can a loss be below 0 here?"
 SCORE = "Is that a score, or a probability?"
 ORDER = "Which comes first: the logarithm, or the mean?"
+BASE = "Which logarithm was asked for?"
+AGAIN = "How many times is the slope of the softmax counted?"
 
 
 def _target(s: Scope) -> Node:
@@ -51,11 +53,13 @@ def _downwards(s: Scope) -> Node:
     return softmax(logits, logits.names[-2])
 
 
+DOWN_THE_COLUMNS = wrong(
+    "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+)
+
 OF_SHARES = (
     wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
-    wrong(
-        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
-    ),
+    DOWN_THE_COLUMNS,
 )
 """What is wrong of the shares, whatever loss is taken of them."""
 
@@ -93,3 +97,52 @@ OF_ROWS = (
     ),
 )
 """What is wrong of the shares, and of the loss of a row."""
+
+
+def _says_base(base: int) -> str:
+    return f"the logarithm to the base {base}"
+
+
+LOGARITHMS = tuple(
+    wrong(
+        f"ce-log{base}",
+        options=chosen(base={other: base for other in ("e", 2, 10) if other != base}),
+        says=_says_base(base),
+        hint=BASE,
+        kind="convention",
+    )
+    for base in (2, 10)
+)
+"""Another base, where an option says which."""
+
+
+def to_base(base: int, at: str, hint: str = BASE) -> Mistake:
+    """Another base of the natural logarithms that a step holds."""
+    return wrong(
+        f"ce-log{base}",
+        at,
+        lambda s: s.this / log(as_node(base)),
+        says=_says_base(base),
+        hint=hint,
+        kind="convention",
+    )
+
+
+def sloped_again(at: str, slope: Rule) -> tuple[Mistake, ...]:
+    """That the slope p − y is taken through the softmax once more."""
+    return (
+        wrong(
+            "ce-grad-again",
+            at,
+            lambda s: slope(s) * (s.probabilities * (1 - s.probabilities)),
+            says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
+            hint=AGAIN,
+        ),
+        wrong(
+            "ce-grad-again",
+            at,
+            lambda s: s.probabilities * (slope(s) - total(slope(s) * s.probabilities)),
+            says="J(p − y): the Jacobian of the softmax once more",
+            hint=AGAIN,
+        ),
+    )

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, another, wrong
 from attncalc.language.graph import Node
 
 
-def _by(change: int) -> Options:
-    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        steps = given["steps"] + change
-        if steps < 0:
-            raise NotThere("steps")
-        return {"steps": steps}
-
-    return options
-
-
 def _plain_descent(s: Scope) -> None:
-    if s.options["optimizer"] != "gd" or s.options["weight_decay"]:
-        raise NotThere("gd")
+    s.when("optimizer", "gd").when("weight_decay", 0)
 
 
 def _plain(s: Scope) -> Node:
     """The gradient, if the update is −lr times it."""
     _plain_descent(s)
     return s.gradient
-
-
-def _first(s: Scope) -> Node:
-    return s.known.get(("iteration 0", "gradient"), s.this)
 
 
 def _start_again(s: Scope) -> Node:
@@ -50,51 +32,45 @@ def _ahead(s: Scope) -> Node:
     return s.as_due["iteration 1", "point"].sources[0]
 
 
-def _halved(s: Scope) -> Node:
-    """x for 2x: the slope of a square without its 2."""
-    return s.this / 2
-
-
 def _height(s: Scope) -> Node:
     if s.value.axes != s.this.axes:
         raise NotThere("one variable")
     return s.value
 
 
+COUNTED = "Is iteration 0 the start, or an update?"
 DESCENT = (
     wrong("gd-sign", "update", lambda s: s.options["lr"] * _plain(s), says="x + α·f′(x)", hint="Did f go down?"),
     wrong("gd-f-for-fprime", "gradient", _height, says="α·f(x)", hint="Is that the slope, or the height?"),
-    wrong("gd-no-2", "gradient", _halved, says="half the slope: x for 2x", hint="What is the slope of a square?"),
     wrong(
-        "gd-off-by-one",
-        options=_by(1),
-        says="one update more",
-        hint="Is iteration 0 the start, or an update?",
+        "gd-no-2",
+        "gradient",
+        lambda s: s.this / 2,
+        says="half the slope: x for 2x",
+        hint="What is the slope of a square?",
     ),
-    wrong(
-        "gd-off-by-one",
-        options=_by(-1),
-        says="one update fewer",
-        hint="Is iteration 0 the start, or an update?",
+    *(
+        wrong("gd-off-by-one", options=another("steps", change), says=f"one update {more}", hint=COUNTED)
+        for change, more in ((lambda there: there + 1, "more"), (lambda there: there - 1, "fewer"))
     ),
     wrong(
         "gd-off-by-one",
         "point",
         _start_again,
         says="iteration 1 is the start, and every point one update late",
-        hint="Is iteration 0 the start, or an update?",
+        hint=COUNTED,
     ),
     wrong(
         "gd-off-by-one",
         "point",
         _ahead,
         says="one update more at every point, as if iteration 0 were the first",
-        hint="Is iteration 0 the start, or an update?",
+        hint=COUNTED,
     ),
     wrong(
         "gd-frozen",
         "gradient",
-        _first,
+        lambda s: s.known.get(("iteration 0", "gradient"), s.this),
         says="the slope at the start, for every step",
         hint="At which point is the slope of this step taken?",
     ),

@@ -31,10 +31,6 @@ def _squares(p: Any) -> bool:
     return bool(p == 2)
 
 
-def _is_not_two(p: Any) -> bool:
-    return bool(p != 2)
-
-
 def _is_finite(p: Any) -> bool:
     return bool(p != "inf")
 
@@ -138,7 +134,7 @@ NORM = (
     ),
     wrong(
         "norm-euclidean",
-        options=_power_for(_is_not_two, 2),
+        options={"p": 2},
         says="√Σa², whatever the power is",
         hint="Which power was asked for?",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import NotThere, Scope, parts, replaced, until_steps, wrong
+from attncalc.declare.mistake import NotThere, Scope, parts, remade, replaced, until_steps, wrong
 from attncalc.language.graph import Node, walk
 from attncalc.language.ops import concat, part_of, reread, spread, take
 
@@ -70,11 +70,6 @@ def _channels_reversed(s: Scope) -> Node:
     return reread(concat([part_of(W, name, i, i + 1) for i in reversed(range(count))], name), s.this.axes)
 
 
-def _behind(s: Scope) -> Node:
-    first, patches = parts(s.this, "concat")
-    return concat([patches, first], "n")
-
-
 PATCHES = (
     wrong(
         "patch-columns",
@@ -100,7 +95,7 @@ PATCHES = (
     wrong(
         "patch-class-last",
         "with_class",
-        _behind,
+        remade("concat", lambda first, patches: concat([patches, first], "n")),
         says="the class token behind the patches",
         hint="At which position does the class token stand?",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, chosen, without, wrong
+from attncalc.declare.mistake import Mistake, chosen, wrong
 from attncalc.mistakes.projections import ACTIVATION, CLAMPS, GATES, OF_EXPERTS, gates_unscaled, no_bias
 
 WHOLE = "Do the gates of a token share a whole in this model?"
@@ -37,7 +37,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         gates_unscaled("routed_scale"),
         wrong(
             "experts-capacity-ignored",
-            options=without("capacity"),
+            options={"capacity": None},
             says="no expert turns a token away",
             hint="How many tokens has an expert room for?",
         ),

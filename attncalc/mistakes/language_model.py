@@ -19,7 +19,6 @@ from attncalc.declare.mistake import (
     parts,
     replaced,
     until_steps,
-    without,
     wrong,
 )
 from attncalc.language.axes import Axis
@@ -129,10 +128,6 @@ def _from_place(first: int) -> Rule:
         return like(part_of(table, table.names[-2], first, first + s.this.axes[-2].size), s.this)
 
     return rule
-
-
-def _both_activated(s: Scope) -> Node:
-    return s.activated * replaced(s.activated.sources[0], s.hidden, s.linear)
 
 
 def _cut(*, in_turn: bool) -> Rule:
@@ -327,7 +322,10 @@ AROUND = (
             hint="What is done to each of the two products, and how do they meet?",
         )
         for rule, says in (
-            (_both_activated, "both products go through the activation"),
+            (
+                lambda s: s.activated * replaced(s.activated.sources[0], s.hidden, s.linear),
+                "both products go through the activation",
+            ),
             (lambda s: s.activated + s.linear, "what comes out of the gate is added, not multiplied"),
         )
     ),
@@ -347,7 +345,7 @@ AROUND = (
     *TURNED,
     wrong(
         "rope-other-dims",
-        options=without("rope_dims"),
+        options={"rope_dims": None},
         says="all entries of a head are turned",
         hint="How many entries of a head does this model turn?",
     ),
@@ -417,7 +415,7 @@ AROUND = (
     ),
     wrong(
         "rope-one-base",
-        options=without("local_rope_base"),
+        options={"local_rope_base": None},
         says="all layers turn by the same base",
         hint="Do layers with a window turn by the base of the others?",
         kind="convention",
@@ -454,7 +452,7 @@ AROUND = (
     ),
     wrong(
         "window-in-all-layers",
-        options=without("window_layers"),
+        options={"window_layers": None},
         says="a window in every layer",
         hint="Which layers of this model look at the whole text?",
     ),
@@ -481,7 +479,7 @@ AROUND = (
     ),
     wrong(
         "softcap-missing",
-        options=without("final_softcap"),
+        options={"final_softcap": None},
         says="the logits are not capped",
         hint="How large may a logit become?",
     ),

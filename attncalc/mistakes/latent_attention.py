@@ -21,10 +21,6 @@ def _latent_alone(s: Scope) -> Node:
     return size * (tokens * parts(width, "add")[0])
 
 
-def _before_norm(s: Scope) -> Node:
-    return parts(s.squares, "pow")[0]
-
-
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "latent-attention": (
         wrong(
@@ -46,7 +42,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "mla-latent-norm-missing",
             "kv-norm/output",
-            _before_norm,
+            lambda s: parts(s.squares, "pow")[0],
             says="the latent as it is, not normalised",
             hint="What happens to the latent before keys and values are drawn from it?",
         ),

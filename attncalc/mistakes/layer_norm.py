@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from attncalc.calculations.normalisation import learned_by
-from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node, walk
 from attncalc.language.ops import absolute, mean, sqrt, total
 
@@ -69,12 +68,7 @@ def _learned(s: Scope, name: str) -> Node:
 
 def root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
     """The divisor of the variance (or the mean square) and ε in another way."""
-
-    def rule(s: Scope) -> Node:
-        inside, *_ = parts(s.this, "sqrt", "root_of_mean")
-        return change(*parts(inside, "add"))
-
-    return rule
+    return lambda s: change(*parts(parts(s.this, "sqrt", "root_of_mean")[0], "add"))
 
 
 EPSILON_OUTSIDE = root(lambda square, eps: sqrt(square) + eps)
@@ -91,11 +85,6 @@ def _other_of_squares(s: Scope) -> str:
     (squares,) = parts(s.this, "mean")
     over = s.this.args["over"]
     return next(name for name in squares.names[-2:] if name != over)
-
-
-def _everything(s: Scope) -> Node:
-    inner = s.this
-    return mean(inner, inner.names[-1])
 
 
 def _sample(s: Scope) -> Node:
@@ -117,21 +106,12 @@ def _affine_first(s: Scope) -> Node:
     return mean(x, axis(s)) if name == "mean" else x - s.mean
 
 
-def _with(eps: float) -> Options:
-    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given["eps"] == eps:
-            raise NotThere("another ε")
-        return {"eps": eps}
-
-    return change
-
-
 def another_epsilon(prefix: str) -> tuple[Mistake, ...]:
     """The ε of another library."""
     return tuple(
         wrong(
             f"{prefix}-wrong-eps",
-            options=_with(eps),
+            options={"eps": eps},
             says="another ε",
             hint="Which ε was given?",
             kind="convention",
@@ -159,7 +139,7 @@ LAYER = (
     wrong(
         "ln-global",
         "mean variance",
-        _everything,
+        lambda s: mean(s.this, s.this.names[-1]),
         says="one mean and one variance for everything",
         hint="Is there one mean for each token, or one for each feature?",
     ),
@@ -308,15 +288,9 @@ NO_GAIN = wrong(
 )
 
 
-def _offset_missing(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not given["norm_offset"]:
-        raise NotThere("an offset")
-    return {"norm_offset": 0}
-
-
 PLUS_ONE = wrong(
     "norm-plus-one-missing",
-    options=_offset_missing,
+    options={"norm_offset": 0},
     says="γ as it is stored, without what is added to it",
     hint="What does this model multiply by before it has learned any gain?",
     kind="convention",

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from attncalc.calculations.similarity import unit_rows
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
+from attncalc.declare.mistake import Mistake, Scope, alternative, chosen, like, parts, remade, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
+from attncalc.language.ops import concat, sigmoid, sqrt, total
+from attncalc.mistakes.cross_entropy import DOWN_THE_COLUMNS
 from attncalc.mistakes.embeddings import LEFT_OUT, all_but
 from attncalc.mistakes.projections import ACTIVATION, BENT, CLAMPS, GATES, no_bias, weights_transposed
 
 SCALED = "Is the embedding multiplied by anything first?"
 
 
-def _divided(s: Scope) -> Node:
-    root, rows = parts(s.this, "mul")
-    return rows / root
-
-
 def _scaled_in_the_sum(s: Scope) -> Node:
-    if not s.options["scale"]:
-        raise NotThere("scale")
-    if s.step.args["name"] == "embeddings":
+    if s.when("scale", True).step.args["name"] == "embeddings":
         return parts(s.this, "mul")[1]
     scaled = sqrt(s.embeddings.size(s.embeddings.names[-1])) * s.embeddings
     return sum((getattr(s, name) for name in ("types", "positions") if name in s), scaled)
-
-
-def _beside(s: Scope) -> Node:
-    return concat([all_but(s, "positions"), s.positions], s.embeddings.names[-1])
-
-
-def _over_places(s: Scope) -> Node:
-    if len(s.logits.axes) < 2:
-        raise NotThere("rows")
-    return softmax(s.logits, s.logits.names[-2])
 
 
 UNEMBED = (
@@ -80,13 +64,7 @@ UNEMBED = (
         says="σ(z), each score by itself",
         hint="What do the probabilities sum to?",
     ),
-    wrong(
-        "ce-axis0",
-        "probabilities",
-        _over_places,
-        says="the softmax down the columns",
-        hint="What do the rows sum to?",
-    ),
+    DOWN_THE_COLUMNS,
 )
 
 HOW_STRONG = "What stands in front of the change?"
@@ -131,11 +109,17 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint=SCALED,
         ),
         *LEFT_OUT,
-        wrong("emb-scale-divided", "embeddings", _divided, says="E/√d + positions", hint=SCALED),
+        wrong(
+            "emb-scale-divided",
+            "embeddings",
+            remade("mul", lambda root, rows: rows / root),
+            says="E/√d + positions",
+            hint=SCALED,
+        ),
         wrong(
             "pe-concat-to-embedding",
             "output",
-            _beside,
+            lambda s: concat([all_but(s, "positions"), s.positions], s.embeddings.names[-1]),
             says="the positions are set beside the embedding, not added",
             hint="How wide is a sum of two vectors?",
         ),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, parts, replaced, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import exp, log, mean, power, select, total
-from attncalc.mistakes.cross_entropy import OF_ROWS, OF_SHARES, ORDER, SCORE, SIGN
+from attncalc.mistakes.cross_entropy import LOGARITHMS, OF_ROWS, OF_SHARES, ORDER, SCORE, SIGN, sloped_again, to_base
 
 PER_WHAT = "Is that the loss of all rows together, or of one on average?"
-BASE = "Which logarithm was asked for?"
 SAME_BASE = "Does the base of the power match that of the logarithm?"
 
 
@@ -55,20 +54,7 @@ CROSS_ENTROPY = (
         says="−Σ ln p over all classes",
         hint="Which classes of a row play a part in its loss?",
     ),
-    wrong(
-        "ce-log2",
-        options=chosen(base={"e": 2, 10: 2}),
-        says="the logarithm to the base 2",
-        hint=BASE,
-        kind="convention",
-    ),
-    wrong(
-        "ce-log10",
-        options=chosen(base={"e": 10, 2: 10}),
-        says="the logarithm to the base 10",
-        hint=BASE,
-        kind="convention",
-    ),
+    *LOGARITHMS,
     wrong(
         "ce-grad-sign",
         "grad_logits",
@@ -90,20 +76,7 @@ CROSS_ENTROPY = (
         says="−y/p: the gradient of the probabilities",
         hint="Of which step is that the gradient?",
     ),
-    wrong(
-        "ce-grad-again",
-        "grad_logits",
-        lambda s: s.this * (s.probabilities * (1 - s.probabilities)),
-        says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
-        hint="How many times is the slope of the softmax counted?",
-    ),
-    wrong(
-        "ce-grad-again",
-        "grad_logits",
-        lambda s: s.probabilities * (s.this - total(s.this * s.probabilities)),
-        says="J(p − y): the Jacobian of the softmax once more",
-        hint="How many times is the slope of the softmax counted?",
-    ),
+    *sloped_again("grad_logits", lambda s: s.this),
 )
 
 
@@ -214,14 +187,7 @@ NEXT_TOKEN = (
         kind="convention",
     ),
     wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=SCORE),
-    wrong(
-        "ce-log2",
-        "log_likelihood",
-        lambda s: s.this / log(as_node(2)),
-        says="the logarithm to the base 2",
-        hint=BASE,
-        kind="convention",
-    ),
+    to_base(2, "log_likelihood"),
     wrong(
         "ce-log-of-mean",
         "loss",

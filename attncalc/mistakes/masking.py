@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, another, chosen, parts, remade, replaced, wrong
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, rewrite
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
@@ -63,18 +63,11 @@ def _masking(s: Scope) -> tuple[Node, Node]:
 
 def _otherwise(fill: Callable[[Node], Node | float]) -> Callable[[Scope], Node]:
     """Another number where −∞ belongs."""
-
-    def rule(s: Scope) -> Node:
-        allowed, x = _masking(s)
-        return keep_where(allowed, x, fill(x))
-
-    return rule
+    return remade("where", lambda allowed, x, _: keep_where(allowed, x, fill(x)))
 
 
-def _raised(s: Scope) -> Node:
-    """1 added where a query may look, in place of −∞ where it may not."""
-    allowed, x = _masking(s)
-    return keep_where(allowed, x + 1, x)
+_RAISED = remade("where", lambda allowed, x, _: keep_where(allowed, x + 1, x))
+"""1 added where a query may look, in place of −∞ where it may not."""
 
 
 def _after(s: Scope) -> Node:
@@ -162,7 +155,7 @@ MASKS = (
             says="the 0s and 1s of the mask are added to the scores",
             hint="How negative must a forbidden score be?",
         )
-        for added in (_otherwise(lambda x: x - 1), _raised)
+        for added in (_otherwise(lambda x: x - 1), _RAISED)
     ),
     wrong(
         "mask-plus-inf",
@@ -191,7 +184,7 @@ MASKS = (
     wrong(
         "mask-inverted",
         "masked",
-        lambda s: keep_where(logical_not(_masking(s)[0]), _masking(s)[1], -np.inf),
+        remade("where", lambda allowed, x, _: keep_where(logical_not(allowed), x, -np.inf)),
         says="the mask hides what it should keep",
         hint="Does a 1 in the mask mean keep, or hide?",
     ),
@@ -238,30 +231,11 @@ CAUSAL = tuple(
 # Windows and caps
 
 
-def _window(change: Callable[[int], int | None]) -> Options:
-    """Another window than the one that there is."""
-
-    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        there = given.get("window")
-        other = None if there is None else change(there)
-        if there is None or other == 0:
-            raise NotThere("window")
-        return {"window": other}
-
-    return options
-
-
 def _windowed_alone(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """A window without the triangle: of a model the option says the opposite."""
     if given.get("window") is None or not given.get("causal", not given.get("no_causal", True)):
         raise NotThere("a window of a causal mask")
     return {"causal": False} if "causal" in given else {"no_causal": True}
-
-
-def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given.get("softcap") is None:
-        raise NotThere("softcap")
-    return {"softcap": None}
 
 
 def _capped_last(s: Scope) -> Node:
@@ -272,14 +246,17 @@ def _capped_last(s: Scope) -> Node:
     return keep_where(allowed, x, -s.options["softcap"])
 
 
-OWN = "Does the window count the token itself?"
-
 WINDOWS = (
-    wrong("window-off-by-one", options=_window(lambda there: there + 1), says="the window is one key wider", hint=OWN),
-    wrong(
-        "window-off-by-one", options=_window(lambda there: there - 1), says="the window is one key narrower", hint=OWN
+    *(
+        wrong(
+            "window-off-by-one",
+            options=another("window", change),
+            says=f"the window is one key {wider}",
+            hint="Does the window count the token itself?",
+        )
+        for change, wider in ((lambda there: there + 1, "wider"), (lambda there: there - 1, "narrower"))
     ),
-    wrong("window-missing", options=_window(lambda _: None), says="no window", hint="How far may a query look?"),
+    wrong("window-missing", options={"window": None}, says="no window", hint="How far may a query look?"),
     wrong(
         "window-not-causal",
         options=_windowed_alone,
@@ -293,7 +270,7 @@ SEEN = (
     *WINDOWS,
     wrong(
         "softcap-missing",
-        options=_uncapped,
+        options={"softcap": None},
         says="the scores are not capped",
         hint="How large may a score become?",
     ),
@@ -423,11 +400,6 @@ def _of_slope_1(s: Scope) -> Node:
     return scores - outer(0 * slopes + 1, distances)
 
 
-def _added(s: Scope) -> Node:
-    scores, lost = parts(s.this, "sub")
-    return scores + lost
-
-
 BIASES = (
     *sloped("biased", _sloped_by),
     wrong(
@@ -447,7 +419,7 @@ BIASES = (
     wrong(
         "alibi-plus",
         "biased",
-        _added,
+        remade("sub", lambda scores, lost: scores + lost),
         says="+m·|i − j|",
         hint="Does a key that is far away get a larger score, or a smaller one?",
     ),

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from attncalc.declare.mistake import NotThere, Scope, another, chosen, inside, parts, without, wrong
+from attncalc.declare.mistake import NotThere, Scope, another, chosen, inside, parts, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import keep_where, softmax, total
 from attncalc.mistakes.masking import logits
 from attncalc.mistakes.projections import OF_EXPERTS, gates_unscaled
-
-
-def _one_fewer(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["experts_top"] == 1:
-        raise NotThere("several experts")
-    return {"experts_top": given["experts_top"] - 1}
 
 
 def _shared_in_the_whole(s: Scope) -> Node:
@@ -59,7 +50,7 @@ EXPERTS_OF_MODELS = (
     ),
     wrong(
         "experts-one-fewer",
-        options=_one_fewer,
+        options=another("experts_top", lambda there: there - 1),
         says="one expert fewer for each token",
         hint="How many experts does a token meet?",
     ),
@@ -72,7 +63,7 @@ EXPERTS_OF_MODELS = (
     gates_unscaled("experts_routed_scale"),
     wrong(
         "experts-groups-missing",
-        options=without("experts_groups"),
+        options={"experts_groups": None},
         says="experts of any group are chosen",
         hint="Of how many groups does a token meet experts?",
     ),

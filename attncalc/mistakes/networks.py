@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, remade, replaced, wrong
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Node, as_node, inside, rewrite
-from attncalc.language.ops import log, mean, total
-from attncalc.mistakes.cross_entropy import OF_ROWS
+from attncalc.language.graph import Node, inside, rewrite
+from attncalc.language.ops import mean
+from attncalc.mistakes.cross_entropy import OF_ROWS, sloped_again, to_base
 from attncalc.mistakes.projections import ACTIVATION, BENT, no_bias
 
 CONSTANT = "Which constant stands in the loss that was given?"
@@ -18,15 +18,11 @@ POINT = "At which point is that slope taken?"
 
 
 def _of_mse(s: Scope) -> Node:
-    if s.options["loss"] != "mse":
-        raise NotThere("mse")
-    return s.this
+    return s.when("loss", "mse").this
 
 
 def _of_squares(s: Scope) -> Node:
-    if s.options["loss"] not in ("mse", "half-mse"):
-        raise NotThere("squares")
-    return s.this
+    return s.when("loss", "mse", "half-mse").this
 
 
 def _samples(s: Scope) -> Node:
@@ -76,9 +72,7 @@ LOSS = (
 
 
 def _of_entropy(s: Scope) -> Node:
-    if s.options["loss"] != "cross-entropy":
-        raise NotThere("cross-entropy")
-    return s.this
+    return s.when("loss", "cross-entropy").this
 
 
 def _of_last(s: Scope) -> Node:
@@ -88,26 +82,9 @@ def _of_last(s: Scope) -> Node:
     return _of_entropy(s)
 
 
-TWICE = "How many times is the slope of the softmax counted?"
-BASE = "Which logarithm is in the loss?"
 ENTROPY = (
     *OF_ROWS,
-    wrong(
-        "ce-log2",
-        "log_probabilities",
-        lambda s: s.this / log(as_node(2)),
-        says="the logarithm to the base 2",
-        hint=BASE,
-        kind="convention",
-    ),
-    wrong(
-        "ce-log10",
-        "log_probabilities",
-        lambda s: s.this / log(as_node(10)),
-        says="the logarithm to the base 10",
-        hint=BASE,
-        kind="convention",
-    ),
+    *(to_base(base, "log_probabilities", "Which logarithm is in the loss?") for base in (2, 10)),
     wrong(
         "ce-sum",
         "loss",
@@ -133,20 +110,7 @@ ENTROPY = (
     ),
     wrong("ce-mean-all", "delta2", lambda s: _of_last(s) / _outputs(s), says="1/(N·C) in place of 1/N", hint=AVERAGED),
     wrong("ce-grad-sign", "delta2", lambda s: -_of_last(s), says="y − p", hint="Which way does the loss rise?"),
-    wrong(
-        "ce-grad-again",
-        "delta2",
-        lambda s: _of_last(s) * (s.probabilities * (1 - s.probabilities)),
-        says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
-        hint=TWICE,
-    ),
-    wrong(
-        "ce-grad-again",
-        "delta2",
-        lambda s: s.probabilities * (_of_last(s) - total(_of_last(s) * s.probabilities)),
-        says="J(p − y): the Jacobian of the softmax once more",
-        hint=TWICE,
-    ),
+    *sloped_again("delta2", _of_last),
 )
 """Mistakes of cross-entropy: of the loss, and of the slope that begins the way back."""
 
@@ -157,21 +121,19 @@ def _untransposed(s: Scope) -> Node:
     return replaced(s.this, product, like(X, X.T) @ product.sources[1])
 
 
-def _uphill(s: Scope) -> Node:
-    weights, move = parts(s.this, "sub")
-    return weights + move
-
-
-def _whole_gradient(s: Scope) -> Node:
-    weights, move = parts(s.this, "sub")
-    return weights - parts(move, "mul")[1]
-
-
 def _descent(at: str) -> tuple[Mistake, ...]:
     """Mistakes of the step downhill."""
     return (
-        wrong("gd-sign", at, _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
-        wrong("gd-no-lr", at, _whole_gradient, says="W − gradient", hint="How long is a step?"),
+        wrong(
+            "gd-sign", at, remade("sub", lambda W, move: W + move), says="W + lr·gradient", hint="Did the loss go down?"
+        ),
+        wrong(
+            "gd-no-lr",
+            at,
+            remade("sub", lambda W, move: W - parts(move, "mul")[1]),
+            says="W − gradient",
+            hint="How long is a step?",
+        ),
     )
 
 
@@ -273,17 +235,9 @@ def _alone(s: Scope) -> Node:
     return replaced(s.this, product, like(0 * product + 1, product))
 
 
-def _bent_output(s: Scope) -> Node:
-    return _through(s, s.z2, like(s.this, s.z2))
-
-
 def _averaged(s: Scope) -> Node:
     delta = s.delta2 if s.step.args["name"] == "grad_b2" else s.delta1
     return like(mean(delta, delta.names[-2]), s.this)
-
-
-def _unmoved(s: Scope) -> Node:
-    return parts(s.this, "sub")[0]
 
 
 def _before_bending(s: Scope) -> Node:
@@ -343,7 +297,7 @@ MLP = (
     wrong(
         "bp-output-deriv-extra",
         "delta2",
-        _bent_output,
+        lambda s: _through(s, s.z2, like(s.this, s.z2)),
         says="the slope of an activation at the output, where there is none",
         hint="Is there an activation at the output?",
     ),
@@ -367,7 +321,7 @@ MLP = (
     wrong(
         "bp-bias-missing",
         "new_b1 new_b2",
-        _unmoved,
+        lambda s: parts(s.this, "sub")[0],
         says="the biases stay as they are",
         hint="Are the biases learned as well?",
     ),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, parts, wrong
+from attncalc.declare.mistake import Mistake, Scope, alternative, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, total
 from attncalc.mistakes.layer_norm import LAYER, MEAN_SIZE, PLUS_ONE, RMS, another_epsilon
@@ -88,19 +86,13 @@ _OF_A_VECTOR = ["ln-no-affine", "ln-no-center", "ln-no-beta", "ln-affine-first",
 """Their words speak of one gain for each entry that is normalised; in a group each channel has one."""
 
 
-def _one_group(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["groups"] == 1:
-        raise NotThere("groups")
-    return {"groups": 1}
-
-
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "layernorm": (_FROM_NORMALIZED, *LAYER, MEAN_SIZE, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
     "batchnorm": (_FROM_NORMALIZED, *_over("n"), *GRADIENTS, *another_epsilon("ln")),
     "groupnorm": (
         wrong(
             "gn-one-group",
-            options=_one_group,
+            options={"groups": 1},
             says="one group of all channels",
             hint="How many groups do the channels form?",
         ),

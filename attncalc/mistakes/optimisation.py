@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, replaced, until_steps, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, parts, replaced, until_steps, wrong
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import absolute, sign, sqrt
 
@@ -39,8 +39,7 @@ def _moved(s: Scope, way: Node) -> Node:
 
 def _adam(s: Scope) -> tuple[Node, Node, float]:
     """The corrected moments and ε, of Adam without decay."""
-    if s.options["kind"] not in ("adam", "adamw") or s.options["weight_decay"]:
-        raise NotThere("adam")
+    s.when("kind", "adam", "adamw").when("weight_decay", 0)
     return s.first_corrected, s.second_corrected, s.options["eps"]
 
 
@@ -51,16 +50,17 @@ def _absolute(s: Scope) -> Node:
 
 
 def _whole_gradient(s: Scope) -> Node:
-    if s.options["kind"] not in ("adam", "adamw"):
-        raise NotThere("adam")
-    past, new = parts(s.this, "add")
+    past, new = parts(s.when("kind", "adam", "adamw").this, "add")
     return past + parts(new, "mul")[1]
 
 
-def _swapped(given: Mapping[str, Any]) -> dict[str, float]:
-    if given["kind"] not in ("adam", "adamw"):
-        raise NotThere("adam")
-    return {"beta1": given["beta2"], "beta2": given["beta1"]}
+def _betas_swapped(*kinds: str) -> Options:
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given["kind"] not in kinds:
+            raise NotThere(*kinds)
+        return {"beta1": given["beta2"], "beta2": given["beta1"]}
+
+    return change
 
 
 def _decayed_by_all(s: Scope) -> Node:
@@ -89,23 +89,9 @@ def _decayed_gradient(s: Scope) -> Node:
 
 def _lion(s: Scope, way: Callable[[Node], Node]) -> Node:
     """Lion's move with something else in the place of the blend's sign."""
-    if s.options["kind"] != "lion":
-        raise NotThere("lion")
-    moved = parts(s.this, "sub")[0] if s.options["weight_decay"] else s.this
+    moved = parts(s.when("kind", "lion").this, "sub")[0] if s.options["weight_decay"] else s.this
     (direction,) = [node for node in walk(moved, into=until_steps) if node.op == "sign"]
     return replaced(s.this, direction, way(s.blend))
-
-
-def _swapped_memories(given: Mapping[str, Any]) -> dict[str, float]:
-    if given["kind"] != "lion":
-        raise NotThere("lion")
-    return {"beta1": given["beta2"], "beta2": given["beta1"]}
-
-
-def _not_ahead(s: Scope) -> Node:
-    if s.options["kind"] != "muon":
-        raise NotThere("muon")
-    return s.first_moment
 
 
 def _of_three(s: Scope) -> Node:
@@ -147,7 +133,7 @@ LION = (
     ),
     wrong(
         "lion-betas-swapped",
-        options=_swapped_memories,
+        options=_betas_swapped("lion"),
         says="β₁ and β₂ are swapped",
         hint="Which fades more slowly, what is remembered or what the step is made of?",
     ),
@@ -157,7 +143,7 @@ MUON = (
     wrong(
         "muon-no-nesterov",
         "blend",
-        _not_ahead,
+        lambda s: s.when("kind", "muon").first_moment,
         says="m itself is made orthogonal",
         hint="How much does this step's gradient weigh?",
         kind="convention",
@@ -245,7 +231,7 @@ ADAM = (
     ),
     wrong(
         "adam-betas-swapped",
-        options=_swapped,
+        options=_betas_swapped("adam", "adamw"),
         says="β₁ and β₂ are swapped",
         hint="Which moment remembers longer?",
     ),

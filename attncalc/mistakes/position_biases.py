@@ -29,11 +29,6 @@ def _gaining(s: Scope) -> Node:
     return -s.this
 
 
-def _signed(s: Scope) -> Node:
-    (difference,) = parts(s.this, "abs")
-    return difference
-
-
 ALIBI = (
     alternative(
         "alibi-by-key", "bias", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"
@@ -56,7 +51,7 @@ ALIBI = (
     wrong(
         "alibi-signed-bidir",
         "distances",
-        _signed,
+        lambda s: parts(s.this, "abs")[0],
         says="−m·(i − j), with its sign, where nothing is masked",
         hint="Is that a distance, or a difference?",
     ),

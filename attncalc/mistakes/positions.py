@@ -58,10 +58,6 @@ def _degrees(s: Scope) -> Node:
     return _woven(s, sin(turned), cos(turned))
 
 
-def _short_steps(i: Node, d: Node) -> Node:
-    return i / (d / 2 - 1)
-
-
 SINUSOIDAL = (
     wrong(
         "pe-exp-double",
@@ -100,7 +96,7 @@ SINUSOIDAL = (
     wrong(
         "pe-timescales-minus-1",
         "frequencies",
-        _frequencies(_short_steps),
+        _frequencies(lambda i, d: i / (d / 2 - 1)),
         says="the exponent i/(d/2 − 1)",
         hint="How many steps are there from the first frequency to the last?",
         kind="convention",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, Scope, chosen, parts, wrong
+from attncalc.declare.mistake import Mistake, Scope, chosen, parts, remade, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import maximum, mean, sqrt, total
 
@@ -10,16 +10,6 @@ HOW_LOW = "What does a low temperature do to small leads?"
 TOWARDS = "Towards which answer is the policy to move?"
 AS_WHAT = "How likely was that answer before anything was learned?"
 TOO_FAR = "What does a step too far earn?"
-
-
-def _multiplied(s: Scope) -> Node:
-    similarities, temperature = parts(s.this, "div")
-    return similarities * temperature
-
-
-def _summed(s: Scope) -> Node:
-    (losses,) = parts(s.this, "mean")
-    return total(losses)
 
 
 CONTRASTIVE = (
@@ -37,12 +27,14 @@ CONTRASTIVE = (
         says="dot products in place of cosines",
         hint="Should a longer row be more like all others?",
     ),
-    wrong("clip-temperature-multiplied", "logits", _multiplied, says="multiplied by τ", hint=HOW_LOW),
+    wrong(
+        "clip-temperature-multiplied", "logits", remade("div", lambda z, t: z * t), says="multiplied by τ", hint=HOW_LOW
+    ),
     wrong("clip-no-temperature", "logits", lambda s: s.similarities, says="τ left out", hint=HOW_LOW),
     wrong(
         "clip-sum",
         "loss_a",
-        _summed,
+        remade("mean", total),
         says="the sum over the pairs in place of their mean",
         hint="Is that the loss of all pairs together, or of one on average?",
         kind="convention",
@@ -53,14 +45,6 @@ CONTRASTIVE = (
 def _without_reference(s: Scope) -> Node:
     beta, _ = parts(s.this, "mul")
     return beta * (s.chosen - s.rejected)
-
-
-def _population(s: Scope) -> Node:
-    return sqrt(mean(s.centred**2))
-
-
-def _simple_divergence(s: Scope) -> Node:
-    return -s.gaps
 
 
 PREFERENCES = (
@@ -91,7 +75,7 @@ PREFERENCES = (
     wrong(
         "grpo-population",
         "deviation",
-        _population,
+        lambda s: sqrt(mean(s.centred**2)),
         says="the deviation of a whole population, not of a sample",
         hint="Does the deviation divide by n, or by one less?",
         kind="convention",
@@ -100,7 +84,7 @@ PREFERENCES = (
     wrong(
         "grpo-kl-plain",
         "divergences",
-        _simple_divergence,
+        lambda s: -s.gaps,
         says="ln π/π_ref in place of its estimate",
         hint="Can a divergence be negative?",
         kind="convention",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.calculations.probability import log_to
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, parts, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import (
     compare_equal,
@@ -21,6 +21,7 @@ from attncalc.language.ops import (
     weigh,
 )
 from attncalc.mistakes.attention_core import slopes
+from attncalc.mistakes.cross_entropy import LOGARITHMS
 
 
 def scores(s: Scope) -> Node:
@@ -208,17 +209,6 @@ LOG_SOFTMAX = (
         says="ln Σ z: no exponentials",
         hint=FUNCTION,
     ),
-)
-
-LOGARITHMS = tuple(
-    wrong(
-        f"ce-log{base}",
-        options=chosen(base={other: base for other in ("e", 2, 10) if other != base}),
-        says=f"the logarithm to the base {base}",
-        hint="Which logarithm was asked for?",
-        kind="convention",
-    )
-    for base in (2, 10)
 )
 
 ENTROPY = (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, wrong
 from attncalc.language.graph import Node
@@ -113,15 +112,9 @@ def _unclamped(s: Scope) -> Node:
 
 def gates_unscaled(option: str) -> Mistake:
     """That the gates are left as they are, where an option says what multiplies them in the end."""
-
-    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if given[option] == 1:
-            raise NotThere("a scale")
-        return {option: 1}
-
     return wrong(
         "experts-scale-missing",
-        options=options,
+        options={option: 1},
         says="the gates are not scaled in the end",
         hint="What are the gates of this model multiplied by?",
     )
@@ -205,7 +198,8 @@ def unbiased(s: Scope) -> Node:
     return parts(s.this, "add")[0]
 
 
-def _by_rows(s: Scope) -> Node:
+def by_rows(s: Scope) -> Node:
+    """A layer whose square weights are transposed."""
     tokens, W = factors(s)
     return with_product(s, tokens @ like(W.T, W))
 
@@ -226,7 +220,7 @@ def weights_transposed(at: str) -> Mistake:
     return wrong(
         "linear-weights-transposed",
         at,
-        _by_rows,
+        by_rows,
         says="x·Wᵀ in place of x·W",
         hint="With what is a token multiplied: with the columns of W, or with its rows?",
     )
@@ -236,7 +230,7 @@ def _other_way(s: Scope) -> Node:
     _, W = factors(s)
     if W.axes[-1].size != W.axes[-2].size:
         raise NotThere("a square matrix")
-    return _by_rows(s)
+    return by_rows(s)
 
 
 def conv1d_transposed(at: str, alias_of: str = "") -> Mistake:

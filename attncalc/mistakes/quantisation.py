@@ -36,30 +36,11 @@ def _one_code_more(s: Scope) -> Node:
 
 def _of_blocks(power: Callable[[Node], Node]) -> Callable[[Scope], Node]:
     """The exponent of a block's scale, from the size of its largest entry."""
-
-    def rule(s: Scope) -> Node:
-        if s.options["kind"] != BLOCKS:
-            raise NotThere(BLOCKS)
-        return in_eight_bits(power(s.largest))
-
-    return rule
+    return lambda s: in_eight_bits(power(s.when("kind", BLOCKS).largest))
 
 
 def _ceiling(x: Node) -> Node:
     return -floor(-logarithm(x, 2))
-
-
-def _no_power(s: Scope) -> Node:
-    if s.options["kind"] != BLOCKS:
-        raise NotThere(BLOCKS)
-    return s.largest / GRIDS[BLOCKS].most
-
-
-def _signed(s: Scope) -> Node:
-    """The largest entry in place of the largest size."""
-    if s.options["zero_point"]:
-        raise NotThere("absmax")
-    return _without_abs(s.this)
 
 
 def _without_abs(node: Node) -> Node:
@@ -67,16 +48,6 @@ def _without_abs(node: Node) -> Node:
     if node.op == "abs":
         return node.sources[0]
     return node.over([_without_abs(parts(node, "peak")[0])])
-
-
-def _range_of_its_own(s: Scope) -> Node:
-    return parts(s.this, "minimum", "maximum")[1]
-
-
-def _kept(s: Scope) -> Node:
-    if not s.options["zero_point"]:
-        raise NotThere("a zero point")
-    return s.codes * s.scale
 
 
 RANGE = "Which entry gets the last code?"
@@ -122,7 +93,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "quantize-signed-range",
             "largest",
-            _signed,
+            lambda s: _without_abs(s.when("zero_point", False).this),
             says="the largest entry in place of the largest size",
             hint="Which entry has the most to lose?",
         ),
@@ -173,7 +144,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "quantize-mx-no-power",
             "scale",
-            _no_power,
+            lambda s: s.when("kind", BLOCKS).largest / GRIDS[BLOCKS].most,
             says="largest / 6, which is no power of 2",
             hint="Which numbers can a scale be that is stored as an exponent?",
         ),
@@ -181,14 +152,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "quantize-range-without-0",
             "lowest highest",
-            _range_of_its_own,
+            lambda s: parts(s.this, "minimum", "maximum")[1],
             says="a range that does not reach 0",
             hint="Which code has 0?",
         ),
         wrong(
             "quantize-zero-point-kept",
             "dequantised",
-            _kept,
+            lambda s: s.when("zero_point", True).codes * s.scale,
             says="the zero point is not taken away again",
             hint="What does the code of 0 stand for?",
         ),

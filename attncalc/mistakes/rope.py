@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, remade, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import index, outer
 from attncalc.mistakes.rotary import FREQUENCIES, another_base, layout, turns
-
-
-def _one_further(s: Scope) -> Node:
-    places, frequencies = parts(s.this, "outer")
-    return outer(places + 1, frequencies)
 
 
 def _from_0(s: Scope) -> Node:
@@ -30,7 +25,7 @@ ROPE = (
     wrong(
         "rope-pos-from-1",
         "angles",
-        _one_further,
+        remade("outer", lambda places, frequencies: outer(places + 1, frequencies)),
         says="positions from 1",
         hint="Does position 0 turn anything?",
     ),

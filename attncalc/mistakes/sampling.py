@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.calculations.sampling import summed_up
-from attncalc.declare.mistake import Mistake, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, Scope, parts, remade, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import absolute, compare_equal, concat, keep_where, maximum, select, softmax, total
 
 WHAT_IS_LEFT = "What do the shares that are left sum to?"
-
-
-def _multiplied(s: Scope) -> Node:
-    scores, temperature = parts(s.this, "div")
-    return scores * temperature
-
-
-def _not_shared_anew(s: Scope) -> Node:
-    return parts(s.this, "div")[0]
 
 
 def _too_early(s: Scope) -> Node:
@@ -28,10 +19,6 @@ def _too_early(s: Scope) -> Node:
     below = summed_up(shares) <= parts(chosen, "less")[1]
     left = keep_where(below, shares, 0)
     return left / total(left)
-
-
-def _absolute(s: Scope) -> Node:
-    return parts(s.this, "mul")[0]
 
 
 def _divided_throughout(s: Scope) -> Node:
@@ -50,11 +37,6 @@ def _residual(rule: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
     return written
 
 
-def _uncooled(s: Scope) -> Node:
-    """The draft's shares of its scores as they come, where both models' were to be divided by T."""
-    return softmax(parts(s.draft_scaled, "div")[0])
-
-
 def _end_not_counted(s: Scope) -> Node:
     """Only tokens that are not the end make a text longer."""
     counts = keep_where(compare_equal(s.token, s.options["end"]), 0, 1)
@@ -69,14 +51,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "sampling-temperature-multiplied",
             "scaled",
-            _multiplied,
+            remade("div", lambda scores, temperature: scores * temperature),
             says="multiplied by T",
             hint="Does a low temperature make the likeliest token likelier?",
         ),
         wrong(
             "sampling-not-renormalised",
             "top_k top_p min_p",
-            _not_shared_anew,
+            lambda s: parts(s.this, "div")[0],
             says="what is left is not made to sum to 1 again",
             hint=WHAT_IS_LEFT,
         ),
@@ -91,7 +73,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "sampling-min-p-absolute",
             "least",
-            _absolute,
+            lambda s: parts(s.this, "mul")[0],
             says="min_p of 1, and not of the likeliest one's share",
             hint="Of whose share is that a part?",
         ),
@@ -201,7 +183,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "speculative-draft-uncooled",
             "draft_probabilities",
-            _uncooled,
+            lambda s: softmax(parts(s.draft_scaled, "div")[0]),
             says="the draft's scores are not divided by T",
             hint="From which shares did the draft draw its tokens?",
         ),

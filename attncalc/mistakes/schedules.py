@@ -80,14 +80,9 @@ NOAM = (
 )
 
 
-def _of(given: Mapping[str, Any], *kinds: str) -> None:
-    if given["kind"] not in kinds:
-        raise NotThere(*kinds)
-
-
 def _from_0(s: Scope) -> Node:
-    _of(s.options, "cosine", "linear", "constant", "wsd")
-    [earlier] = rewrite([s.this], lambda node: node - 1 if node.op == "constants" else None)
+    this = s.when("kind", "cosine", "linear", "constant", "wsd").this
+    [earlier] = rewrite([this], lambda node: node - 1 if node.op == "constants" else None)
     return earlier
 
 
@@ -106,22 +101,21 @@ def _one_step_longer(s: Scope) -> Node:
 
 @_of_the_rate
 def _down_from_0(s: Scope) -> Node:
-    _of(s.options, "cosine", "linear")
-    warmup = _warm_up(s).sources[1].args
+    warmup = _warm_up(s.when("kind", "cosine", "linear")).sources[1].args
     rising, climb, after = parts(_rate(s), "where")
     [moved] = rewrite([after], lambda node: as_node(0) if node.op == "size" and node.args == warmup else None)
     return keep_where(rising, climb, moved)
 
 
 def _share_of_all(s: Scope) -> Node:
-    _of(s.options, "wsd")
-    gone = next(node for node in walk(s.this) if node.op == "div" and node.sources[0].op == "sub")
+    gone = next(node for node in walk(s.when("kind", "wsd").this) if node.op == "div" and node.sources[0].op == "sub")
     since, _ = parts(gone, "div")
     return replaced(s.this, gone, since / parts(parts(since, "sub")[1], "sub")[0])
 
 
 def _constant(given: Mapping[str, Any]) -> dict[str, Any]:
-    _of(given, "wsd")
+    if given["kind"] != "wsd":
+        raise NotThere("wsd")
     return {"kind": "constant", "decay": None}
 
 

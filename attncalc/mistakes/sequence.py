@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attncalc.calculations.sequence import GATES, gate_parts
-from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, like, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, remade, replaced, wrong
 from attncalc.language.graph import Node, inside
 from attncalc.language.ops import concat, part_of, sigmoid, stack, tanh, total
 from attncalc.mistakes.embeddings import PATCHES
@@ -28,26 +28,11 @@ def _flipped(s: Scope) -> Node:
     return replaced(s.this, s.kernel, K)
 
 
-def _kernel_transposed(s: Scope) -> Node:
-    return replaced(s.this, s.kernel, like(s.kernel.T, s.kernel))
-
-
 def _each_channel(s: Scope) -> Node:
     """Everything added up but the channels."""
     if "c" not in s.kernel.names:
         raise NotThere("channels")
     return total(total(s.products, "kw"), "kh")
-
-
-def _without(option: str, usual: int) -> Options:
-    """An option that is overlooked."""
-
-    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if set(given[option]) == {usual}:
-            raise NotThere(option)
-        return {option: (usual,)}
-
-    return change
 
 
 def _padded(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -74,24 +59,24 @@ CONV = (
         hint="Is the kernel turned round before it slides over the input?",
         kind="convention",
     ),
-    wrong("conv-no-padding", options=_without("padding", 0), says="without the padding", hint=EDGES),
+    wrong("conv-no-padding", options={"padding": (0,)}, says="without the padding", hint=EDGES),
     wrong("conv-padding-added", options=_padded, says="a zero on each side, where none was asked for", hint=EDGES),
     wrong(
         "conv-stride-ignored",
-        options=_without("stride", 1),
+        options={"stride": (1,)},
         says="the window moves by one place",
         hint="How far does the window move each time?",
     ),
     wrong(
         "conv-dilation-ignored",
-        options=_without("dilation", 1),
+        options={"dilation": (1,)},
         says="the entries of the window are neighbours",
         hint="How far apart are the entries under the kernel?",
     ),
     wrong(
         "conv-kernel-transposed",
         "products",
-        _kernel_transposed,
+        lambda s: replaced(s.this, s.kernel, like(s.kernel.T, s.kernel)),
         says="rows and columns of the kernel are exchanged",
         hint="Do the kernel's rows lie along the rows of the image?",
     ),
@@ -151,32 +136,25 @@ def _input_alone_bent(s: Scope) -> Node:
     return like(tanh(from_input) + from_state, s.this)
 
 
-def _must_be(kind: str, s: Scope) -> None:
-    if s.options["kind"] != kind:
-        raise NotThere(kind)
-
-
 def _lstm_gates(order: str) -> Rule:
     """The gates, where the columns are taken to hold them in this order."""
 
     def rule(s: Scope) -> Node:
-        _must_be("lstm", s)
-        columns = dict(zip(order, gate_parts(s.sums, 4), strict=True))
+        columns = dict(zip(order, gate_parts(s.when("kind", "lstm").sums, 4), strict=True))
         return stack([tanh(columns[gate]) if gate == "g" else sigmoid(columns[gate]) for gate in GATES["lstm"]], "gate")
 
     return rule
 
 
 def _gru_gates(s: Scope) -> Node:
-    _must_be("gru", s)
+    s.when("kind", "gru")
     (a_z, a_r, a_n), (u_z, u_r, u_n) = gate_parts(s.from_input, 3), gate_parts(s.from_state, 3)
     r = sigmoid(a_r + u_r)
     return stack([r, sigmoid(a_z + u_z), tanh(a_n + r * u_n)], "gate")
 
 
 def _reset_before(s: Scope) -> Node:
-    _must_be("gru", s)
-    r, z, _ = parts(s.this, "stack")
+    r, z, _ = parts(s.when("kind", "gru").this, "stack")
     state, W = parts(s.from_state, "matmul")
     size = state.shape[-1]
     new = like((r * state) @ part_of(W, "gates", 2 * size, 3 * size), z)
@@ -185,12 +163,7 @@ def _reset_before(s: Scope) -> Node:
 
 def _of_two_products(change: Callable[[Sequence[Node], Sequence[Node]], Node]) -> Rule:
     """A sum of two products made in another way of their factors."""
-
-    def rule(s: Scope) -> Node:
-        first, second = parts(s.this, "add")
-        return change(parts(first, "mul"), parts(second, "mul"))
-
-    return rule
+    return remade("add", lambda first, second: change(parts(first, "mul"), parts(second, "mul")))
 
 
 RNN = (

@@ -13,7 +13,7 @@ from attncalc.language.ops import concat, mean, merge, part_of, softmax, split, 
 from attncalc.language.ops.moves import reread
 from attncalc.mistakes.attention_core import IN_BLOCKS, divided, model_width, permuted, tiled
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import conv1d_transposed
+from attncalc.mistakes.projections import by_rows, conv1d_transposed
 
 
 def _strided(s: Scope) -> Node:
@@ -41,11 +41,7 @@ def _alternating(s: Scope) -> Node:
 
 
 def _pooled(pool: Callable[[Node, str], Node]) -> Callable[[Scope], Node]:
-    def rule(s: Scope) -> Node:
-        heads = s.heads
-        return pool(heads, heads.axes[-3].name)
-
-    return rule
+    return lambda s: pool(s.heads, s.heads.axes[-3].name)
 
 
 def _weights_joined(s: Scope) -> Node:
@@ -56,14 +52,6 @@ def _weights_joined(s: Scope) -> Node:
 def _unprojected(s: Scope) -> Node:
     alike = s.concatenated.axes[-1].size == s.this.axes[-1].size
     return like(s.concatenated, s.this) if alike else s.concatenated
-
-
-def _projected(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
-    """The last projection done in another way, its bias kept."""
-    if s.this.op == "add":
-        product, bias = s.this.sources
-        return change(*parts(product, "matmul")) + bias
-    return change(*parts(s.this, "matmul"))
 
 
 def _unnormed(s: Scope) -> Node:
@@ -82,11 +70,6 @@ def _normed_by_head(s: Scope) -> Node:
     if "centered" in s:
         own = own - mean(own)
     return like(merge(own / sqrt(mean(own**2) + eps)), s.this)
-
-
-def _without_sink(s: Scope) -> Node:
-    alone, _ = parts(s.this, "mul")
-    return alone
 
 
 def _same_tokens(node: Node) -> Node:
@@ -196,7 +179,7 @@ QK_NORM = (
 SINK = wrong(
     "sink-missing",
     "weights",
-    _without_sink,
+    lambda s: parts(s.this, "mul")[0],
     says="no sink: the keys share the whole weight",
     hint="Must a query give all of its weight to keys?",
 )
@@ -268,7 +251,7 @@ HEADS = (
     wrong(
         "mh-wo-transposed",
         "output",
-        lambda s: _projected(s, lambda joined, W: joined @ like(W.T, W)),
+        by_rows,
         says="times W_Oᵀ",
         hint="Has W_O a row for each entry of the heads, or a column?",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, inside, parts, replaced, wrong
+from attncalc.declare.mistake import Mistake, Rule, Scope, inside, parts, replaced, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, index, outer, part_of, take
 
@@ -21,12 +21,6 @@ def _read_before(s: Scope) -> Node:
     if state.sources[0].op != "add":
         return 0 * s.this
     return parts(state.sources[0], "add")[0].sources[1] @ asked
-
-
-def _without_time(s: Scope) -> Node:
-    if s.options.get("discretization") == "zoh":
-        raise NotThere("euler")
-    return outer(s.x, s.b)
 
 
 BELOW_0 = "What becomes of the state if nothing new comes in?"
@@ -95,7 +89,7 @@ SCAN = (
     wrong(
         "ssm-added-without-delta",
         "added",
-        _without_time,
+        lambda s: outer(s.when("discretization", None, "euler").x, s.b),
         says="as if every token lasted for 1",
         hint="Does a token that lasts long add as much as a short one?",
     ),
@@ -108,11 +102,6 @@ SCAN = (
     ),
 )
 """Mistakes of a scan."""
-
-
-def _as_stored(s: Scope) -> Node:
-    """The logarithm of the rates as if it were the rates."""
-    return parts(parts(s.this, "neg")[0], "exp")[0]
 
 
 def _ahead(s: Scope) -> Node:
@@ -203,7 +192,7 @@ _OF_ITS_PARTS = (
     wrong(
         "ssm-a-log-as-a",
         "scan/rates",
-        _as_stored,
+        lambda s: parts(parts(s.this, "neg")[0], "exp")[0],
         says="the logarithm taken for A itself",
         hint="Is what is stored A itself, or its logarithm?",
     ),

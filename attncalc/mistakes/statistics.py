@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import sqrt as root
-from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, another, chosen, like, parts, remade, wrong
 from attncalc.language.graph import Node, as_node
 from attncalc.language.ops import absolute, exp, listed, log, mean, power, sqrt, take, total, whole
+from attncalc.mistakes.cross_entropy import to_base
 
 GIVEN = "Which of the two is given, and which is asked for?"
 RARE = "How likely was it before the test?"
@@ -48,32 +48,10 @@ def _under(family: str, chance: Callable[[Scope], Node]) -> Callable[[Scope], No
     """Other probabilities under one distribution, and their logarithms."""
 
     def rule(s: Scope) -> Node:
-        if s.options["distribution"] != family:
-            raise NotThere(family)
-        return chance(s) if s.step.args["name"] == "probabilities" else log(s.probabilities)
+        named = s.when("distribution", family).step.args["name"]
+        return chance(s) if named == "probabilities" else log(s.probabilities)
 
     return rule
-
-
-def _variance_for_deviation(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["distribution"] != "normal":
-        raise NotThere("std")
-    return {"std": root(given["std"])}
-
-
-def _ones_alone(s: Scope) -> Node:
-    return power(as_node(s.options["p"]), whole(s.observations))
-
-
-def _of_bell(s: Scope) -> tuple[Node, Node]:
-    """e^(…) of the bell curve, and what it is divided by."""
-    curve, height = parts(s.this, "div")
-    return curve, height
-
-
-def _not_halved(s: Scope) -> Node:
-    curve, height = _of_bell(s)
-    return curve**2 / height
 
 
 def _not_arranged(s: Scope) -> Node:
@@ -91,10 +69,6 @@ def _estimates(s: Scope, deviation: Callable[[Node, Node], Node]) -> Node:
 def _over_one_less(squares: Node, x: Node) -> Node:
     n = x.size(x.names[-1])
     return sqrt(squares * n / (n - 1))
-
-
-def _to_base(base: int) -> Callable[[Scope], Node]:
-    return lambda s: s.this / log(as_node(base))
 
 
 MULTIPLY = "How likely are two independent things together?"
@@ -137,41 +111,31 @@ LIKELIHOOD = (
         hint="Is that to be as large as possible, or as small?",
         kind="convention",
     ),
-    *(
-        wrong(
-            f"ce-log{base}",
-            "log_probabilities",
-            _to_base(base),
-            says=f"the logarithm to the base {base}",
-            hint="Which logarithm was asked for?",
-            kind="convention",
-        )
-        for base in (10, 2)
-    ),
+    *(to_base(base, "log_probabilities") for base in (10, 2)),
     wrong(
         "lik-zeros-missing",
         "probabilities log_probabilities",
-        _under("bernoulli", _ones_alone),
+        _under("bernoulli", lambda s: power(as_node(s.options["p"]), whole(s.observations))),
         says="p for every 1, and nothing for a 0",
         hint="What do the zeros say about p?",
     ),
     wrong(
         "lik-std-as-variance",
-        options=_variance_for_deviation,
+        options=another("std", root),
         says="the standard deviation taken for the variance",
         hint="Is σ given, or σ²?",
     ),
     wrong(
         "lik-no-height",
         "probabilities log_probabilities",
-        _under("normal", lambda s: _of_bell(s)[0]),
+        _under("normal", lambda s: parts(s.this, "div")[0]),
         says="without 1/(σ·√(2π))",
         hint="What is the area under that curve?",
     ),
     wrong(
         "lik-no-half",
         "probabilities log_probabilities",
-        _under("normal", _not_halved),
+        _under("normal", remade("div", lambda curve, height: curve**2 / height)),
         says="e^−(x − μ)²/σ², without the 2",
         hint="By what is the squared distance divided?",
     ),

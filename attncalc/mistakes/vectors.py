@@ -53,10 +53,6 @@ def _vector(s: Scope) -> Node:
     return s.a if s.step.args["name"].endswith("a") else s.b
 
 
-def _degrees(s: Scope) -> Node:
-    return arccos(s.this) * constant(180) / pi()
-
-
 COSINE = (
     wrong(
         "cos-distance",
@@ -121,7 +117,7 @@ COSINE = (
     wrong(
         "cos-angle",
         "cosine",
-        _degrees,
+        lambda s: arccos(s.this) * constant(180) / pi(),
         says="the angle, in degrees",
         hint="Is the angle asked for, or its cosine?",
     ),
@@ -210,10 +206,6 @@ def _column_by_column(s: Scope) -> Node:
     return like(agreements / total(s.onto**2, s.onto.names[-2]), s.this)
 
 
-def _columns_alone(s: Scope) -> Node:
-    return like(s.this.sources[1], s.this)
-
-
 PROJECT = (
     wrong(
         "proj-length-once",
@@ -274,7 +266,7 @@ PROJECT = (
     wrong(
         "proj-no-gram",
         "coefficients",
-        _columns_alone,
+        lambda s: like(s.this.sources[1], s.this),
         says="B·Bᵀ·a, without (Bᵀ·B)⁻¹",
         hint="Are the columns of length 1 and at right angles to one another?",
     ),

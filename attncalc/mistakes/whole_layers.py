@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong
 from attncalc.language.graph import Node
@@ -22,12 +21,6 @@ def _normed(s: Scope) -> Node:
     if s.options["norm_at"] == "after" or norm not in s.known:
         raise NotThere("norm")
     return s.known[norm] + parts(s.this, "add")[1]
-
-
-def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["residual_scale"] == 1:
-        raise NotThere("a scale")
-    return {"residual_scale": 1}
 
 
 RESIDUALS = ("residual1 residual2 residual3", "residual1", "residual2", "residual3")
@@ -79,7 +72,7 @@ LATER = (
     ),
     wrong(
         "residual-scale-missing",
-        options=_unscaled,
+        options={"residual_scale": 1},
         says="what the parts find is added as it is, not scaled",
         hint="How much of a part's result does this model add?",
     ),

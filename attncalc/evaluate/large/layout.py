@@ -46,10 +46,6 @@ class Layout(NamedTuple):
     adding: frozenset[Node]  # sums over the axis, to which each block of their level adds
     kept: frozenset[Node]  # those in blocks that are needed as a whole
 
-    def sources(self, node: Node) -> tuple[Node, ...]:
-        """What a node's value is made of; the fused kernel looks through to queries, keys and values."""
-        return _sources(node, self.fused)
-
     def stages(self) -> list[Stage]:
         """What is done at each level."""
         found = [Stage([], [], []) for _ in range(1 + max(self.level.values(), default=0))]
@@ -60,7 +56,7 @@ class Layout(NamedTuple):
                 stage.targets.append(node)
             elif node not in self.divided:
                 stage.whole.append(node)
-            for source in self.sources(node):
+            for source in _sources(node, self.fused):
                 last[source] = max(last.get(source, 0), self.level[node])
         asked = frozenset(self.roots)
         for node, level in last.items():
@@ -162,6 +158,7 @@ def _fused(roots: Sequence[Node]) -> tuple[tuple[Node, ...], dict[Node, Pattern]
 
 
 def _sources(node: Node, patterns: dict[Node, Pattern]) -> tuple[Node, ...]:
+    """What a node's value is made of; the fused kernel looks through to queries, keys and values."""
     return tuple(patterns[node][:3]) if node in patterns else node.sources
 
 
@@ -172,7 +169,8 @@ def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], pat
         numbered = {node: place for place, node in enumerate(order)}
         return Layout(tuple(roots), order, patterns, None, numbered, nothing, nothing, nothing)
     divided = {node for node in order if node.sources and node not in patterns and divides(node, axis)}
-    adding = {node for node in order if node not in patterns and _adds(node, axis, divided)}
+    sums = (node for node in order if node.row.adds and node not in patterns and axis not in node.axes)
+    adding = {node for node in sums if not divided.isdisjoint(node.sources)}
     level: dict[Node, int] = {}  # of a sum: from when on it is there
     users: dict[Node, list[Node]] = {node: [] for node in order}
     for node in order:
@@ -202,10 +200,3 @@ def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], pat
                 kept.add(node)
     stage = {node: level[node] - (node in adding) for node in order}
     return Layout(tuple(roots), order, patterns, axis, stage, frozenset(divided), frozenset(adding), frozenset(kept))
-
-
-def _adds(node: Node, axis: Axis, divided: set[Node]) -> bool:
-    """Whether a node is a sum over the axis, of entries that are there in blocks."""
-    if axis in node.axes or not any(source in divided for source in node.sources):
-        return False
-    return node.row.adds

@@ -107,6 +107,55 @@ def function(kernel: Any, name: str, latex: str, vjp: Any, because: str, **more:
     return row(kernel, name + "({0})", latex + "({0})", entrywise(name), vjp=vjp, because=because, **more)
 
 
+def of_one(op: str) -> Callable[[Node], Node]:
+    """The function by which authors write a primitive of one source: it makes a node of that."""
+    return lambda x: Node(op, x)
+
+
+def of_two(op: str) -> Callable[[Node, Node | Number], Node]:
+    """The same of one with two sources, the second of which may be a number."""
+    return lambda a, b: Node(op, a, as_node(b))
+
+
+absolute = of_one("abs")
+"""|x|."""
+sign = of_one("sign")
+"""−1, 0 or 1."""
+sqrt = of_one("sqrt")
+"""The square root."""
+exp = of_one("exp")
+"""e to the x."""
+log = of_one("log")
+"""The natural logarithm."""
+arccos = of_one("arccos")
+"""The angle in radians, from 0 to π, whose cosine is x."""
+tanh = of_one("tanh")
+"""The hyperbolic tangent."""
+inverse = of_one("inverse")
+"""The matrix that undoes what a square one does."""
+softmax_slopes = of_one("softmax_slopes")
+"""How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+ratio = of_two("ratio")
+"""a / b, and 0 where a is 0, whatever b is."""
+weigh = of_two("weigh")
+"""Weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
+outer = of_two("outer")
+"""Every entry of a times every entry of b; axes that both have only accompany."""
+solve = of_two("solve")
+"""The x for which matrix·x = b."""
+
+
+def moving(kernel: Any, axes: Any, *written: Any, **more: Any) -> Op:
+    """The row of a primitive that hands entries on as they are, to other places."""
+    return Op(kernel, axes, *written, **more)._replace(flops=0, doubled="moved")
+
+
+def written_as(op: str) -> dict[str, Any]:
+    """What a row has from another one that it looks like in formulas, and whose slopes have the same reasons."""
+    alike = ("text", "latex", "binds", "takes", "sign", "boxed", "because")
+    return {field: getattr(OPS[op], field) for field in alike}
+
+
 def _given_axes(args: dict[str, Any]) -> Any:
     raise AssertionError("a node without sources is made with its axes")
 
@@ -545,34 +594,9 @@ def pi() -> Node:
     return constant(math.pi, "π")
 
 
-def absolute(x: Node) -> Node:
-    """|x|."""
-    return Node("abs", x)
-
-
-def sign(x: Node) -> Node:
-    """−1, 0 or 1."""
-    return Node("sign", x)
-
-
 def power(x: Node, p: Node | Number) -> Node:
     """x to the p; the first power is x itself."""
     return x if p == 1 else Node("pow", x, as_node(p))
-
-
-def sqrt(x: Node) -> Node:
-    """The square root."""
-    return Node("sqrt", x)
-
-
-def exp(x: Node) -> Node:
-    """e to the x."""
-    return Node("exp", x)
-
-
-def log(x: Node) -> Node:
-    """The natural logarithm."""
-    return Node("log", x)
 
 
 def logarithm(x: Node, base: int | str = "e") -> Node:
@@ -580,24 +604,9 @@ def logarithm(x: Node, base: int | str = "e") -> Node:
     return Node({"e": "log", 2: "log2", 10: "log10"}[base], x)
 
 
-def arccos(x: Node) -> Node:
-    """The angle in radians, from 0 to π, whose cosine is x."""
-    return Node("arccos", x)
-
-
-def tanh(x: Node) -> Node:
-    """The hyperbolic tangent."""
-    return Node("tanh", x)
-
-
 def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:
     """x where `keep` holds, `otherwise` elsewhere."""
     return Node("where", keep, as_node(x), as_node(otherwise))
-
-
-def ratio(a: Node, b: Node) -> Node:
-    """a / b, and 0 where a is 0, whatever b is."""
-    return Node("ratio", a, b)
 
 
 def per(a: Node, b: Node, length: Node) -> Node:
@@ -605,29 +614,9 @@ def per(a: Node, b: Node, length: Node) -> Node:
     return Node("per", a, b, length)
 
 
-def weigh(weights: Node, values: Node) -> Node:
-    """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
-    return Node("weigh", weights, values)
-
-
 def affine(x: Node, W: Node, b: Node | None) -> Node:
     """x·W + b, what a layer of weights makes of each row; without a bias x·W."""
     return x @ W if b is None else x @ W + b
-
-
-def outer(a: Node, b: Node) -> Node:
-    """Every entry of a times every entry of b; axes that both have only accompany."""
-    return Node("outer", a, b)
-
-
-def solve(matrix: Node, b: Node) -> Node:
-    """The x for which matrix·x = b."""
-    return Node("solve", matrix, b)
-
-
-def inverse(matrix: Node) -> Node:
-    """The matrix that undoes what a square one does."""
-    return Node("inverse", matrix)
 
 
 def total(x: Node, over: str | None = None) -> Node:
@@ -656,11 +645,6 @@ def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
 def softmax(x: Node, over: str | None = None) -> Node:
     """Shares that sum to 1 along an axis (the last one): exp(x) / Σ exp(x)."""
     return Node("softmax", x, over=over or "".join(x.names[-1:]))
-
-
-def softmax_slopes(p: Node) -> Node:
-    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
-    return Node("softmax_slopes", p)
 
 
 def log_sum_exp(x: Node, over: str | None = None) -> Node:

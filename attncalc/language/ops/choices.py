@@ -11,7 +11,7 @@ from attncalc.common.errors import NotExact, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, together
-from attncalc.language.graph import Node, Number, as_node
+from attncalc.language.graph import Node
 from attncalc.language.kernels import either, is_exact
 from attncalc.language.ops.basics import (
     HELD,
@@ -26,53 +26,33 @@ from attncalc.language.ops.basics import (
     logarithm,
     moved,
     named,
+    of_one,
+    of_two,
     pick,
     row,
     sign,
     source_axes,
 )
-from attncalc.language.ops.basics import row as elementwise
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
-
-def held(x: Node) -> Node:
-    """x, held constant for the backward pass: a shift that cancels, as a row's maximum before its softmax."""
-    return Node("held", x)
-
-
-def compare_equal(a: Node, b: Node | Number) -> Node:
-    """Whether two entries are equal."""
-    return Node("equal", a, as_node(b))
-
-
-def logical_not(x: Node) -> Node:
-    """Whether x does not hold."""
-    return Node("not", x)
-
-
-def minimum(a: Node, b: Node | Number) -> Node:
-    """The smaller of two entries."""
-    return Node("minimum", a, as_node(b))
-
-
-def maximum(a: Node, b: Node | Number) -> Node:
-    """The larger of two entries."""
-    return Node("maximum", a, as_node(b))
-
-
-def rounded(x: Node) -> Node:
-    """The nearest whole number; of two as near, the even one."""
-    return Node("round", x)
-
-
-def floor(x: Node) -> Node:
-    """The largest whole number that is not above x."""
-    return Node("floor", x)
-
-
-def exponent(x: Node) -> Node:
-    """The exponent of the largest power of 2 that is not above x, which is no less than 0; −∞ for 0."""
-    return Node("exponent", x)
+held = of_one("held")
+"""x, held constant for the backward pass: a shift that cancels, as a row's maximum before its softmax."""
+logical_not = of_one("not")
+"""Whether x does not hold."""
+rounded = of_one("round")
+"""The nearest whole number; of two as near, the even one."""
+floor = of_one("floor")
+"""The largest whole number that is not above x."""
+exponent = of_one("exponent")
+"""The exponent of the largest power of 2 that is not above x, which is no less than 0; −∞ for 0."""
+held_or_0 = of_one("held_or_0")
+"""x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout."""
+compare_equal = of_two("equal")
+"""Whether two entries are equal."""
+minimum = of_two("minimum")
+"""The smaller of two entries."""
+maximum = of_two("maximum")
+"""The larger of two entries."""
 
 
 def _masks(node: Node) -> bool:
@@ -213,11 +193,6 @@ def ranking(scores: Node, top: int, *left_out: Node) -> Node:
     return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
 
 
-def held_or_0(x: Node) -> Node:
-    """x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout."""
-    return Node("held_or_0", x)
-
-
 def _peak(node: Node, x: Array) -> Array:
     axis = axis_of(node)
     if not is_exact(x):
@@ -303,7 +278,7 @@ OPS |= {
         because="it stays as it is until two entries change places: its slope is 0",
         **named("largest", r"\operatorname{largest}"),
     ),
-    "held_or_0": elementwise(
+    "held_or_0": row(
         lambda x: np.asarray(np.where(x == -np.inf, kernels.zeros(x.shape, x), x)),
         "{0}",
         "{0}",

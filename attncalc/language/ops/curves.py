@@ -10,26 +10,30 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.language import kernels
-from attncalc.language.graph import Node, Number, as_node
+from attncalc.language.graph import Node, as_node
 from attncalc.language.kernels import arccos as angle_of
 from attncalc.language.kernels import either, is_exact
-from attncalc.language.ops.basics import exp, function, keep_where, log, moved, pi, pick, row, sqrt
+from attncalc.language.ops.basics import exp, function, keep_where, log, moved, of_one, of_two, pi, pick, row, sqrt
 from attncalc.language.primitive import OPS, At, Form, Literal, Look
 
-
-def sin(x: Node) -> Node:
-    """The sine of an angle in radians."""
-    return Node("sin", x)
-
-
-def cos(x: Node) -> Node:
-    """The cosine of an angle in radians."""
-    return Node("cos", x)
-
-
-def tan(x: Node) -> Node:
-    """The tangent of an angle in radians."""
-    return Node("tan", x)
+sin = of_one("sin")
+"""The sine of an angle in radians."""
+cos = of_one("cos")
+"""The cosine of an angle in radians."""
+tan = of_one("tan")
+"""The tangent of an angle in radians."""
+erf = of_one("erf")
+"""The error function: the share of a bell curve's area within x√2 of its middle."""
+one_plus_erf = of_one("one_plus_erf")
+"""1 + erf x, to the last digit even where erf x is nearly −1."""
+sigmoid = of_one("sigmoid")
+"""1 / (1 + exp(−x)), which never overflows."""
+softplus = of_one("softplus")
+"""ln(1 + exp x), which never overflows."""
+cubable = of_one("cubable")
+"""x, as far as its cube can be told as a float: for what has settled long before. Invisible in formulas."""
+elu = of_two("elu")
+"""x above 0, α·(exp x − 1) below; α is the second."""
 
 
 OPS |= {
@@ -196,33 +200,3 @@ OPS |= {
         doubled="elu",
     ),
 }
-
-
-def erf(x: Node) -> Node:
-    """The error function: the share of a bell curve's area within x√2 of its middle."""
-    return Node("erf", x)
-
-
-def one_plus_erf(x: Node) -> Node:
-    """1 + erf x, to the last digit even where erf x is nearly −1."""
-    return Node("one_plus_erf", x)
-
-
-def sigmoid(x: Node) -> Node:
-    """1 / (1 + exp(−x)), which never overflows."""
-    return Node("sigmoid", x)
-
-
-def softplus(x: Node) -> Node:
-    """ln(1 + exp x), which never overflows."""
-    return Node("softplus", x)
-
-
-def cubable(x: Node) -> Node:
-    """x, as far as its cube can be told as a float: for what has settled long before. Invisible in formulas."""
-    return Node("cubable", x)
-
-
-def elu(x: Node, alpha: Number) -> Node:
-    """x above 0, α·(exp x − 1) below."""
-    return Node("elu", x, as_node(alpha))

@@ -23,6 +23,7 @@ from attncalc.language.ops.basics import (
     entrywise,
     halfway,
     moved,
+    moving,
     outer,
     pick,
     rename,
@@ -188,7 +189,7 @@ OPS |= {
         by_hand=_products,
         transposed=_matmul_transposed,
     ),
-    "transpose": Op(
+    "transpose": moving(
         lambda node, a: np.swapaxes(a, -1, -2),
         _swapped,
         "{0}ᵀ",
@@ -200,8 +201,6 @@ OPS |= {
         transposed=lambda node: node.sources[0],
         about="Rows become columns: the entry at [i,j] moves to [j,i]. A transpose is the inverse only if the columns "
         "have length 1 and are orthogonal to one another.",
-        flops=0,
-        doubled="moved",
         view=True,
     ),
     "outer": Op(

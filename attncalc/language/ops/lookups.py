@@ -20,7 +20,10 @@ from attncalc.language.ops.basics import (
     entrywise,
     index,
     keep_where,
+    mixes,
     moved,
+    moving,
+    of_one,
     pick,
     row,
     source_axes,
@@ -28,7 +31,7 @@ from attncalc.language.ops.basics import (
     weigh,
 )
 from attncalc.language.ops.choices import compare_equal
-from attncalc.language.ops.parts import side_by_side, side_by_side_latex
+from attncalc.language.ops.parts import laying
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick, latex_axis, symbol
 
 
@@ -201,7 +204,7 @@ def _log_of_ratio(above: Cell, below: int) -> Cell:
 
 
 OPS |= {
-    "take": Op(
+    "take": moving(
         _take,
         _taken,
         "{0}[{a[over]}={a[at]}]",
@@ -211,23 +214,15 @@ OPS |= {
         quick=lambda node: operator.itemgetter(node.args["at"]) if len(node.sources[0].axes) == 1 else None,
         vjp=_take_vjp,
         because="only the place that was taken gets the gradient",
-        mixes=lambda node: (node.args["over"],),
-        flops=0,
-        doubled="moved",
+        mixes=mixes,
         view=True,
     ),
-    "stack": Op(
+    "stack": laying(
         lambda node, *rows: np.stack(np.broadcast_arrays(*rows), axis=-2),
         _stacked,
-        side_by_side,
-        side_by_side_latex,
         lambda node, at, look: pick(node, at[node.args["over"]], at),
         vjp=lambda g, y, node, *rows: [take(g, node.args["over"], i) for i in range(len(rows))],
         because="each row gets its own row of the gradient",
-        mixes=lambda node: (node.args["over"],),
-        flops=0,
-        doubled="moved",
-        joins=True,
     ),
     "lookup": Op(
         _lookup,
@@ -242,7 +237,7 @@ OPS |= {
         because="a row of the table gets the gradients of all the places where it was used",
         about="Row t of the table, unchanged, with rows counted from 0: the same as a one-hot row (1 at t, else 0) "
         "times the table.",
-        mixes=lambda node: (node.args["over"],),
+        mixes=mixes,
         flops=0,
     ),
     "collect": Op(
@@ -391,7 +386,7 @@ OPS |= {
         vjp=_select_vjp,
         because="only the entry that was picked gets the gradient",
         about="From each row only the entry of the right class; the others play no part in it.",
-        mixes=lambda node: (node.args["over"],),
+        mixes=mixes,
         flops=0,
     ),
     "one_hot": Op(
@@ -408,19 +403,12 @@ OPS |= {
 }
 
 
-def whole(x: Node) -> Node:
-    """x itself, without a slope: only whole numbers mean something here."""
-    return Node("whole", x)
-
-
-def factorial(x: Node) -> Node:
-    """x! of whole numbers."""
-    return Node("factorial", x)
-
-
-def log_factorial(x: Node) -> Node:
-    """The natural logarithm of x!, which does not overflow."""
-    return Node("log_factorial", x)
+whole = of_one("whole")
+"""x itself, without a slope: only whole numbers mean something here."""
+factorial = of_one("factorial")
+"""x! of whole numbers."""
+log_factorial = of_one("log_factorial")
+"""The natural logarithm of x!, which does not overflow."""
 
 
 def select(x: Node, places: Node, over: str | None = None) -> Node:

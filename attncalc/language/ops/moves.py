@@ -12,18 +12,13 @@ from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, composite, describe, find, position, unique
 from attncalc.language.graph import Node
-from attncalc.language.ops.basics import moved, rename, repeat, source_axes
+from attncalc.language.ops.basics import moved, moving, of_one, rename, repeat, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
-
-def split(x: Node) -> Node:
-    """Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
-    return Node("split", x)
-
-
-def merge(x: Node) -> Node:
-    """Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
-    return Node("merge", x)
+split = of_one("split")
+"""Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
+merge = of_one("merge")
+"""Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
 
 
 def _split_axes(args: dict[str, Any], x: Axes) -> Axes:
@@ -101,7 +96,7 @@ def _words(template: str | Callable[..., str], latex: str) -> dict[str, Any]:
 
 
 OPS |= {
-    "split": Op(
+    "split": moving(
         _split,
         _split_axes,
         cell=_split_cell,
@@ -109,12 +104,10 @@ OPS |= {
         because="the heads' gradients are put side by side again",
         about="Each row is cut into as many blocks as there are heads: head 0 takes the first columns, head 1 the "
         "next. No entry leaves its row; reshaping the table straight to [h, n, d_k] would mix up the tokens.",
-        flops=0,
-        doubled="moved",
         view=True,
         **_words(_split_words, r"\operatorname{{split}}({0})"),
     ),
-    "merge": Op(
+    "merge": moving(
         lambda node, x: np.moveaxis(x, -3, -2).reshape(*x.shape[:-3], x.shape[-2], -1),
         _merge_axes,
         cell=_merge_cell,
@@ -122,11 +115,9 @@ OPS |= {
         because="each part takes its own columns of the gradient",
         about="A row is head 0's row, then head 1's, and so on: the blocks stand side by side in the order in which "
         "they were cut, and nothing is added up or averaged.",
-        flops=0,
-        doubled="moved",
         **_words("{0} side by side", r"\operatorname{{concat}}({0})"),
     ),
-    "repeat": Op(
+    "repeat": moving(
         lambda node, x: np.repeat(x, node.args["times"], axis=position(node.sources[0].axes, node.args["old"])),
         _repeated,
         cell=_repeat_cell,
@@ -134,8 +125,6 @@ OPS |= {
         because="what is shared by several heads gets the sum of their gradients",
         about="Neighbouring query heads share a key head: of 8 query heads and 2 key heads, heads 0 to 3 read key "
         "head 0, heads 4 to 7 key head 1 (grouped-query attention).",
-        flops=0,
-        doubled="moved",
         **_words("{0} shared by {a[times]} heads each", r"\operatorname{{repeat}}_{{{a[times]}}}({0})"),
     ),
     "gather": Op(
@@ -193,7 +182,7 @@ def _spread_latex(node: Node, x: str) -> str:
 
 
 OPS |= {
-    "rename": Op(
+    "rename": moving(
         lambda node, x: x,
         _renamed,
         "{0}",
@@ -202,11 +191,9 @@ OPS |= {
         renames=("old", "new"),
         vjp=lambda g, y, node, x: [rename(g, node.args["new"], node.args["old"])],
         takes=(9,),
-        flops=0,
-        doubled="moved",
         view=True,
     ),
-    "spread": Op(
+    "spread": moving(
         _spread,
         _spread_axes,
         _spread_text,
@@ -217,8 +204,6 @@ OPS |= {
         vjp=lambda g, y, node, x: [g],
         because="what was copied to all gets the sum of their gradients",
         copies=True,
-        flops=0,
-        doubled="moved",
         view=True,
     ),
 }
@@ -238,7 +223,7 @@ def _cell(node: Node, at: At, look: Look) -> Pick:
     return Pick(0, {axis.name: int(i) for axis, i in zip(source, found, strict=True)})
 
 
-OPS["reread"] = Op(
+OPS["reread"] = moving(
     lambda node, x: x.reshape((*x.shape[: x.ndim - len(node.sources[0].axes)], *node.shape)),
     _read,
     "{0} reread",
@@ -249,8 +234,6 @@ OPS["reread"] = Op(
     vjp=lambda g, y, node, x: [reread(g, tuple(axis for axis in g.axes if axis not in node.axes) + x.axes)],
     because="the gradient is read back in the same order",
     mixes=lambda node: node.sources[0].names,
-    flops=0,
-    doubled="moved",
     view=True,
 )
 

@@ -12,7 +12,7 @@ from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, find, position, unique, without
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops.basics import concat, pick, rename, spread
+from attncalc.language.ops.basics import concat, mixes, moving, pick, rename, spread
 from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
 
@@ -103,6 +103,11 @@ def _few(parts: tuple[str, ...], gap: str) -> tuple[str, ...]:
     return parts if len(parts) <= 4 else (parts[0], gap, parts[-1])
 
 
+def laying(kernel: Any, axes: Any, cell: Any, **more: Any) -> Op:
+    """The row of a primitive that lays its sources side by side along an axis."""
+    return moving(kernel, axes, side_by_side, side_by_side_latex, cell, mixes=mixes, joins=True, **more)
+
+
 def _concat_cell(node: Node, at: At, look: Look) -> Cell:
     over, place = node.args["over"], at[node.args["over"]]
     for i, source in enumerate(node.sources):
@@ -129,7 +134,7 @@ def _listed(args: dict[str, Any], *parts: Axes) -> Axes:
 
 
 OPS |= {
-    "slice": Op(
+    "slice": moving(
         _slice,
         _sliced,
         _slice_text,
@@ -139,40 +144,26 @@ OPS |= {
         vjp=_slice_vjp,
         because="only the places that were taken get the gradient",
         starts="start",
-        mixes=lambda node: (node.args["over"],),
-        flops=0,
-        doubled="moved",
+        mixes=mixes,
         view=True,
     ),
-    "concat": Op(
+    "concat": laying(
         _concat,
         _joined,
-        side_by_side,
-        side_by_side_latex,
         _concat_cell,
         vjp=_concat_vjp,
         because="each part gets its own places of the gradient",
         about="The parts stand one after the other, as they are: nothing is added up.",
-        mixes=lambda node: (node.args["over"],),
-        flops=0,
-        doubled="moved",
-        joins=True,
     ),
-    "listed": Op(
+    "listed": laying(
         lambda node, *parts: np.stack(np.broadcast_arrays(*parts), axis=-1),
         _listed,
-        side_by_side,
-        side_by_side_latex,
         lambda node, at, look: Pick(
             at[node.args["over"]], {name: i for name, i in at.items() if name != node.args["over"]}
         ),
         quick=lambda node: None if any(source.axes for source in node.sources) else lambda *numbers: np.array(numbers),
         vjp=lambda g, y, node, *parts: [Node("take", g, over=node.args["over"], at=i) for i in range(len(parts))],
         because="each part gets its own place of the gradient",
-        mixes=lambda node: (node.args["over"],),
-        flops=0,
-        doubled="moved",
-        joins=True,
     ),
 }
 
@@ -292,7 +283,7 @@ def _last(node: Node) -> tuple[str, ...]:
 
 
 OPS |= {
-    "every_other": Op(
+    "every_other": moving(
         lambda node, x: x[..., node.args["first"] :: 2],
         _halved,
         lambda node, x: f"{x}[{node.sources[0].names[-1]}={node.args['first']}, {node.args['first'] + 2}, …]",
@@ -304,11 +295,9 @@ OPS |= {
         vjp=_every_other_vjp,
         because="the entries that were skipped get no gradient",
         mixes=_last,
-        flops=0,
-        doubled="moved",
         view=True,
     ),
-    "interleave": Op(
+    "interleave": moving(
         _interleave,
         _doubled,
         "{0} and {1} in turn",
@@ -319,8 +308,6 @@ OPS |= {
         vjp=lambda g, y, node, a, b: [every_other(g, first, a.names[-1]) for first in (0, 1)],
         because="each row gets every other entry of the gradient",
         mixes=_last,
-        flops=0,
-        doubled="moved",
     ),
     "rotate": Op(
         lambda node, x, cosines, sines: _turned(node, x, cosines, sines, np.subtract),

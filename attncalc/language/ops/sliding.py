@@ -13,7 +13,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, Axis, names, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import zeros
-from attncalc.language.ops.basics import source_axes
+from attncalc.language.ops.basics import moving, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 
@@ -127,7 +127,7 @@ def _mixes(node: Node) -> tuple[str, ...]:
 
 
 OPS |= {
-    "windows": Op(
+    "windows": moving(
         _windows,
         _opened,
         "windows({0})",
@@ -136,8 +136,6 @@ OPS |= {
         vjp=lambda g, y, node, x: [Node("fold", g, slides=node.args["slides"])],
         because="an entry gets the sum of the gradients of all windows that contain it",
         mixes=_mixes,
-        flops=0,
-        doubled="moved",
     ),
     "fold": Op(
         _fold,

@@ -25,6 +25,7 @@ from attncalc.language.ops.basics import (
     index,
     inverse,
     keep_where,
+    of_one,
     rename,
     spread,
     straight_past,
@@ -364,19 +365,15 @@ OPS |= {
 }
 
 
-def characteristic_polynomial(a: Node) -> Node:
-    """The coefficients of det(λ·I − a), from the highest power on."""
-    return Node("characteristic_polynomial", a)
+characteristic_polynomial = of_one("characteristic_polynomial")
+"""The coefficients of det(λ·I − a), from the highest power on."""
+eigenvectors = of_one("eigenvectors")
+"""The directions that a matrix only stretches, as columns, in the order of the eigenvalues."""
 
 
 def eigenvalues(a: Node, polynomial: Node | None = None) -> Node:
     """The numbers λ for which a·v = λ·v, largest first; of that polynomial, where one is given that is not a's."""
     return Node("eigenvalues", a) if polynomial is None else Node("eigenvalues", a, polynomial)
-
-
-def eigenvectors(a: Node) -> Node:
-    """The directions that a matrix only stretches, as columns, in the order of the eigenvalues."""
-    return Node("eigenvectors", a)
 
 
 def singular_parts(a: Node) -> tuple[Node, Node, Node]:

@@ -34,6 +34,7 @@ from attncalc.language.ops.basics import (
     sqrt,
     sum_cell,
     total,
+    written_as,
 )
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
@@ -207,18 +208,13 @@ def _quotient_of_vectors(kernel: Any, about: str = "") -> Op:
     return Op(
         kernel,
         lambda args, above, below, a, b: above,
-        OPS["div"].text,
-        OPS["div"].latex,
-        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
-        binds=2.5,
-        takes=(2, 1, 9, 9),
+        cell=lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
         vjp=lambda g, y, node, above, below, a, b: [g / below, -(g * y / below), None, None],
-        because=OPS["div"].because,
         body=lambda node, above, below, a, b: above / below,
         about=about,
         mixes=mixes,
-        boxed=True,
         narrow=True,
+        **written_as("div"),
     )
 
 
@@ -248,20 +244,15 @@ OPS |= {
     "root_of_mean": Op(
         _root_of_mean,
         lambda args, squares, x, *weights: squares,
-        OPS["sqrt"].text,
-        OPS["sqrt"].latex,
-        lambda node, at, look: Form("√", (pick(node, 0, at),)),
-        binds=1,
-        takes=(0, 9, 9),
+        cell=lambda node, at, look: Form("√", (pick(node, 0, at),)),
         vjp=lambda g, y, node, squares, *rest: [g / (2 * y), *(None for _ in rest)],
-        because=OPS["sqrt"].because,
         body=lambda node, squares, *rest: sqrt(squares),
         about=OPS["sqrt"].about,
         mixes=mixes,
         noun="root",
-        boxed=True,
         narrow=True,
         normalises=True,
+        **written_as("sqrt"),
     ),
     "cosine_ratio": _quotient_of_vectors(
         _cosine, about="Divide by both lengths, not by their squares: a vector compared with itself gives 1."
