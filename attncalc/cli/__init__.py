@@ -158,8 +158,7 @@ class Commands(TyperGroup):
         except AttncalcError as fault:
             fault.hint = fault.hint or "; ".join(ctx.meta.get(MISREAD, ()))
             raise
-        for note in ctx.meta.get(MISREAD, ()):
-            output.say("note", note)
+        output.say("note", *ctx.meta.get(MISREAD, ()))
         return status
 
 

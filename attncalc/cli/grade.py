@@ -326,8 +326,7 @@ def _settled(
     if lost:
         names = both([f"{code(one.student) if back.anonymous else one.student}, {one.step}" for one in lost], MOST_TOLD)
         read.tell(f"there is no such step any more, and its marks by hand are dropped: {names}")
-    for note in (*read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines)):
-        out.say("note", note)
+    out.say("note", *read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
     if before is not None:
         _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run)
     return graded, log, missing
@@ -387,8 +386,7 @@ def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
     text, notes = filled(decode(sheet.data, source), source, sheet.column, graded)
     marked = sheet.data[:1] in (b"\xef", b"\xff", b"\xfe")
     out.deliver(text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
-    for note in notes:
-        out.say("note", note)
+    out.say("note", *notes)
 
 
 def _pages(back: Back) -> Path | None:
