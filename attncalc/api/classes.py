@@ -159,7 +159,7 @@ def grade(
     words = [] if isinstance(sheets, Mapping) else [sheets] if isinstance(sheets, str | PathLike) else [*sheets]
     task = posed_by(key, [fspath(word) for word in words], reading)
     found = _submissions(sheets if isinstance(sheets, Mapping) else words, key, reading, task, max_rows)
-    found = somebodys(found) if student is None else of_student(found, fspath(student), task)
+    found = whose(found, None if student is None else fspath(student), task)
     by = policy if isinstance(policy, Policy) else USUAL_POLICY if policy is None else read_policy(fspath(policy))
     graded, several = marked(
         task, found, reading, by, reveal=reveal, dtype=dtype, first=first, work=Work(jobs, executor)
@@ -234,16 +234,13 @@ def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, mos
     return found
 
 
-def somebodys(found: Sequence[Submission]) -> list[Submission]:
-    """Submissions as they are, if one of them is somebody's, and not all are folders or patterns without a sheet."""
-    if found and all(one.nobodys for one in found):
-        raise InputError(found[0].error, hint=found[0].hint)
-    return [*found]
-
-
-def of_student(found: Sequence[Submission], word: str, task: Posed) -> list[Submission]:
-    """Submissions that are all of one student: what keys.json calls them, where they have several names."""
-    names = submitter(word)
+def whose(found: Sequence[Submission], student: str | None, task: Posed) -> list[Submission]:
+    """Submissions of one student, by the name in keys.json; or as they are, unless all are folders without a sheet."""
+    if student is None:
+        if found and all(one.nobodys for one in found):
+            raise InputError(found[0].error, hint=found[0].hint)
+        return [*found]
+    names = submitter(student)
     known = task.keys.by_name if task.keys is not None else {}
     name = next((name for name in names if alike(name) in known), names[0])
     return [one._replace(name=name, known=True) for one in found]

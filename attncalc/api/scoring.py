@@ -6,7 +6,6 @@ from typing import Any
 
 from attncalc.common.errors import AttncalcError, OptionError, either, quoted, visible
 from attncalc.common.numerals import RULE, STORED, Answers
-from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, usual_hints
 from attncalc.homework.reading.sheets import from_python
@@ -27,7 +26,7 @@ def check_answer(
     hints: str | None = None,
 ) -> Marked:
     """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
-    return _marked(problem, answer, _exactness(rtol, atol, dtype), reveal=reveal, hints=hints)
+    return _marked(problem, answer, _exactness(rtol, atol, dtype), dtype, reveal, hints)
 
 
 def assert_close(
@@ -46,9 +45,9 @@ def assert_close(
     every mistake are compared so. `dtype` says in which type a machine has stored it, where its numbers do not tell.
     The message gives no number of the key away.
     """
-    problem, exactness = _problem(trace), _exactness(rtol, atol, dtype)
+    problem, policy = _problem(trace), _exactness(rtol, atol, dtype)
     try:
-        marked = _marked(problem, answer, exactness)
+        marked = _marked(problem, answer, policy, dtype)
     except AttncalcError as error:
         raise AssertionError(f"the answer cannot be marked: {error}") from None
     if not marked:
@@ -68,37 +67,30 @@ def score(
     For nbgrader and other scripts that count: `attncalc.score(attncalc.softmax(x), my_softmax)`. Nothing is printed.
     `rtol`, `atol` and `dtype` are those of `assert_close`.
     """
-    problem, exactness = _problem(trace), _exactness(rtol, atol, dtype)
+    problem, policy = _problem(trace), _exactness(rtol, atol, dtype)
     try:
-        marked = _marked(problem, answer, exactness)
+        marked = _marked(problem, answer, policy, dtype)
     except AttncalcError:
         return 0.0
     return marked.score / marked.out_of if marked.out_of else 0.0
 
 
-class _Exactness(NamedTuple):
-    """How exact an answer must be."""
-
-    policy: Policy
-    dtype: str | None  # in which a machine has stored it, else its numbers tell
-
-
-def _exactness(rtol: float | None, atol: float | None, dtype: str | None) -> _Exactness:
+def _exactness(rtol: float | None, atol: float | None, dtype: str | None) -> Policy:
     """How exact an answer must be; an OptionError where there is no such type, or a distance is below 0."""
     if dtype is not None and dtype not in STORED:
         raise OptionError(f"dtype must be {either(STORED)}, not {visible(str(dtype), 80)}")
     for name, size in (("rtol", rtol), ("atol", atol)):
         if size is not None and not size >= 0:
             raise OptionError(f"{name} takes numbers from 0 on, not {visible(str(size), 80)}")
-    return _Exactness(Policy(rtol=rtol, atol=atol), dtype)
+    return Policy(rtol=rtol, atol=atol)
 
 
 def _marked(
-    problem: Problem, answer: Answers, exactness: _Exactness, *, reveal: bool = False, hints: str | None = RULE
+    problem: Problem, answer: Answers, policy: Policy, dtype: str | None, reveal: bool = False, hints: str | None = RULE
 ) -> Marked:
     key = Key(problem)
     sheet = from_python(answer, key.room)
-    marked = Marker(key, policy=exactness.policy, reveal=reveal, dtype=exactness.dtype).mark(sheet)
+    marked = Marker(key, policy=policy, reveal=reveal, dtype=dtype).mark(sheet)
     return marked.told(hints or usual_hints(problem, sheet))
 
 

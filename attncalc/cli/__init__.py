@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, families
 from attncalc.cli import output
-from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
+from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, made
 from attncalc.common.errors import SHORTEST, AttncalcError, OptionError, either, elsewhere, letters, near, quoted
 from attncalc.common.system import docstring, is_file, loaded
 
@@ -85,11 +85,8 @@ class Commands(TyperGroup):
         if elsewhere(name) and (mend := near(name, [*self.verbs, *known])):
             asked = next((word for word in rest if word in TABLE), "")  # of a question only this is needed
             return f"write attncalc explain {asked}" if asked and "explain" in mend else mend
-        return self._spoken([name, *rest]) or near(name, known) or self._told(name)
-
-    def _told(self, word: str) -> str:
-        """Where a word is told of that is no name, and like none."""
-        return loaded("cli.reference:meant")([word], "explain") or "attncalc list names them all"
+        likely = self._spoken([name, *rest]) or near(name, known)
+        return likely or loaded("cli.reference:meant")([name], "explain") or "attncalc list names them all"
 
     def _spoken(self, words: Sequence[str]) -> str:
         """What may be meant by several words, or by a part of one: `layer norm`, `LayerNorm`, `dotproduct`."""
@@ -121,7 +118,7 @@ class Commands(TyperGroup):
         commands["Whole models"] = [(name, line) for name, (_, line) in WHOLE.items()]
         if self.verbs:
             commands["Over all of them"] = [(name, line) for name, (_, line) in self.verbs.items()]
-        return help_of(ctx, [f"{self.noun.upper()} [OPERANDS] [OPTIONS]"], commands)
+        return str(loaded("cli.help_page:page")(ctx, [f"{self.noun.upper()} [OPERANDS] [OPTIONS]"], commands, ()))
 
     def main(
         self,
@@ -158,8 +155,7 @@ class Commands(TyperGroup):
         except AttncalcError as fault:
             fault.hint = fault.hint or "; ".join(ctx.meta.get(MISREAD, ()))
             raise
-        for note in ctx.meta.get(MISREAD, ()):
-            output.say("note", note)
+        output.say("note", *ctx.meta.get(MISREAD, ()))
         return status
 
 
@@ -216,31 +212,19 @@ def _complete(ctx: typer.Context, param: typer.CallbackParam, shell: str | None)
         complete(ctx, param.opts[0], shell.split())
 
 
+def _of_a_shell(name: str, help: str) -> Any:
+    return typer.Option(name, metavar="[SHELL]", is_eager=True, callback=_complete, help=help)
+
+
 def program(
     ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="show the version")
     ] = False,
     install_completion: Annotated[
-        str | None,
-        typer.Option(
-            "--install-completion",
-            metavar="[SHELL]",
-            is_eager=True,
-            callback=_complete,
-            help="let a shell complete words (this one)",
-        ),
+        str | None, _of_a_shell("--install-completion", "let a shell complete words (this one)")
     ] = None,
-    show_completion: Annotated[
-        str | None,
-        typer.Option(
-            "--show-completion",
-            metavar="[SHELL]",
-            is_eager=True,
-            callback=_complete,
-            help="show the script that does so",
-        ),
-    ] = None,
+    show_completion: Annotated[str | None, _of_a_shell("--show-completion", "show the script that does so")] = None,
 ) -> None:
     """Calculates the mathematics of transformers and explains every step.
 

@@ -14,7 +14,7 @@ from typer.models import OptionInfo
 from attncalc.calculations import DERIVATIVES, TABLE, beside, load
 from attncalc.cli import output
 from attncalc.common.errors import OF_LABELS, AttncalcError, OptionError, amount, both, flag, near, quoted, visible
-from attncalc.common.system import NamedTuple, docstring, is_file
+from attncalc.common.system import NamedTuple, docstring, is_file, loaded
 
 # Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
 
@@ -83,6 +83,7 @@ class Words:
         options = [each for each in parameters if isinstance(each, TyperOption)]
         self.known = {spelling: option for option in options for spelling in (*option.opts, *option.secondary_opts)}
         self.command = command
+        self.name = command.rpartition(" ")[2]
         self.up_to = up_to
         self.example = example
         self.ambiguous = ambiguous or {}
@@ -194,13 +195,12 @@ class Words:
             return dict(zip(single, operands, strict=False)) | {
                 str(each.name): operands[len(single) :] or None for each in many
             }
-        verb = self.command.rpartition(" ")[2]
         if not self.arguments:
             mend = f"attncalc {operands[0]} --help" if operands[0] in TABLE else ""
-            raise OptionError(f"{verb} takes no operands, but {quoted(operands[0])} was given", hint=mend)
+            raise OptionError(f"{self.name} takes no operands, but {quoted(operands[0])} was given", hint=mend)
         taken = both(str(each.help) for each in self.arguments)
         given = amount(len(operands), "word was", "words were")
-        raise OptionError(f"{verb} takes {taken}, but {given} given", hint=self.example)
+        raise OptionError(f"{self.name} takes {taken}, but {given} given", hint=self.example)
 
     def _unknown(self, name: str, words: Sequence[str]) -> OptionError:
         """An option that is not there, and what may have been meant, or where it may belong instead."""
@@ -222,7 +222,7 @@ class Words:
         elif name[:2] != "--" and self._takes_formulas():
             mend = f'in brackets it is a formula: "({visible(name, 80)})"'
         elif word in DERIVATIVES:
-            mend = f"it goes before the name: attncalc {word} {self.command.rpartition(' ')[2]} …"
+            mend = f"it goes before the name: attncalc {word} {self.name} …"
         if "--size" in self.known and (size := _size(word, words)):
             mend = f"sizes are said together: --size {size}"
         if [each.name for each in self.arguments] == ["document"]:
@@ -236,20 +236,15 @@ class Words:
 
     def _taking(self, word: str) -> str:
         """The option of the calculation that is asked for which takes such a word: `--kind adam` for `--adam`."""
-        name = self.command.rpartition(" ")[2]
-        return load(name).taking([word]) if name in TABLE else ""
+        return load(self.name).taking([word]) if self.name in TABLE else ""
 
     def _takes_formulas(self) -> bool:
         """Whether an operand of the calculation that is asked for is a formula, as -x is."""
-        name = self.command.rpartition(" ")[2]
-        return name in TABLE and any(operand.kind == "expression" for operand in load(name).operands)
+        return self.name in TABLE and any(operand.kind == "expression" for operand in load(self.name).operands)
 
     def _neighbours(self, word: str) -> list[str]:
         """Calculations of the same family with an option of that name."""
-        name = self.command.rpartition(" ")[2]
-        if name not in TABLE:
-            return []
-        return beside(name, word.replace("-", "_"))[:3]
+        return beside(self.name, word.replace("-", "_"))[:3] if self.name in TABLE else []
 
 
 PROGRAM = "attncalc"
@@ -317,16 +312,7 @@ class Command(TyperCommand):
         """The help as plain text."""
         operands = [each.metavar or "" for each in self.params if not isinstance(each, TyperOption)]
         further = () if ctx.meta.get(EVERYTHING) else self.further
-        return help_of(ctx, [*filter(None, operands), "[OPTIONS]"], {}, further)
-
-
-def help_of(
-    ctx: Context, usage: Sequence[str], commands: Mapping[str, Sequence[tuple[str, str]]], further: Collection[str] = ()
-) -> str:
-    """The help of a command, as wide as the terminal allows."""
-    from attncalc.cli.help_page import page  # a door: few calls ask for it
-
-    return page(ctx, usage, commands, further)
+        return str(loaded("cli.help_page:page")(ctx, [*filter(None, operands), "[OPTIONS]"], {}, further))
 
 
 def made(

@@ -9,16 +9,7 @@ from typing import Annotated
 
 import typer
 
-from attncalc.api.classes import (
-    Work,
-    handed_in,
-    marked,
-    of_sheets,
-    of_student,
-    posed_by,
-    somebodys,
-    still_absent,
-)
+from attncalc.api.classes import Work, handed_in, marked, of_sheets, posed_by, still_absent, whose
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
@@ -208,11 +199,7 @@ def grade(
     if platform.student is not None and task is None:
         raise OptionError("--student says whose the sheets are, and there are none to be marked")
     if task is not None:
-        task = task._replace(
-            found=somebodys(task.found)
-            if platform.student is None
-            else of_student(task.found, platform.student, task.posed)
-        )
+        task = task._replace(found=whose(task.found, platform.student, task.posed))
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
@@ -339,8 +326,7 @@ def _settled(
     if lost:
         names = both([f"{code(one.student) if back.anonymous else one.student}, {one.step}" for one in lost], MOST_TOLD)
         read.tell(f"there is no such step any more, and its marks by hand are dropped: {names}")
-    for note in (*read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines)):
-        out.say("note", note)
+    out.say("note", *read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
     if before is not None:
         _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run)
     return graded, log, missing
@@ -400,8 +386,7 @@ def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
     text, notes = filled(decode(sheet.data, source), source, sheet.column, graded)
     marked = sheet.data[:1] in (b"\xef", b"\xff", b"\xfe")
     out.deliver(text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
-    for note in notes:
-        out.say("note", note)
+    out.say("note", *notes)
 
 
 def _pages(back: Back) -> Path | None:

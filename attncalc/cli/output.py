@@ -65,13 +65,12 @@ def write(content: str | bytes | Iterable[str]) -> None:
         raise AttncalcError(f"cannot write the result: {reason(error)}") from None
 
 
-def say(kind: str, text: str) -> None:
-    """A line on standard error: `note: …`, `warning: …`, `Error: …`, `hint: …`."""
-    if sys.stderr is None:
-        return
-    with suppress(OSError):  # a reader who has closed standard error does not want to know
-        sys.stderr.write(spell(f"{kind}: {visible(text)}\n", sys.stderr))
-        sys.stderr.flush()
+def say(kind: str, *texts: str) -> None:
+    """Lines on standard error: `note: …`, `warning: …`, `Error: …`, `hint: …`."""
+    for text in texts if sys.stderr is not None else ():
+        with suppress(OSError):  # a reader who has closed standard error does not want to know
+            sys.stderr.write(spell(f"{kind}: {visible(text)}\n", sys.stderr))
+            sys.stderr.flush()
 
 
 def say_fault(fault: AttncalcError) -> None:

@@ -262,8 +262,7 @@ def _held(word: str, drawing: Drawing) -> Document:
         raise OptionError("practice reads answers from standard input: the problem must be in a file")
     read = Reading()
     held = load_document(word, read)
-    for note in read.notes:
-        out.say("note", note)
+    out.say("note", *read.notes)
     refuse_drawing(word, drawing, "seed")
     return held
 

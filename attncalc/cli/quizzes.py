@@ -214,8 +214,7 @@ def quiz(
         folder = _folder(output)
         with bar():
             made = of_bank(classroom.bank, students or [], classroom.pick, _seed(drawing), drawing.level)
-        for note in made.notes:
-            out.say("note", note)
+        out.say("note", *made.notes)
         _hand_out(folder, made, _formats(format), exports, wording, visibility)
         return
     words = calculation or []
@@ -248,8 +247,7 @@ def _hand_out(
     """Write the files, and tell what platforms cannot hold or do."""
     notes: list[str] = []
     out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE, notes.append))
-    for note in notes + [FIXED] * bool(set(exports) - {GRADESCOPE}):
-        out.say("note", note)
+    out.say("note", *notes, *[FIXED] * bool(set(exports) - {GRADESCOPE}))
 
 
 def _folder(output: str | None) -> Path:
@@ -291,8 +289,7 @@ def _of_document(
         )
     with bar():
         made = of_document(contents, read, asking.words, seed, drawing.level, students)
-    for note in read.notes:
-        out.say("note", note)
+    out.say("note", *read.notes)
     return made
 
 

@@ -508,16 +508,24 @@ def command_of(
 
 
 def own_options(calculation: "Calculation", derivative: str = "") -> dict[str, Any]:
-    """The options of the operands, of the calculation and of its derivative: their names → their annotations."""
-    return (
-        _own(calculation) | _of_derivative(derivative) | _weights(calculation) | _of_checkpoint(calculation, derivative)
-    )
+    """The options of the operands, of the calculation and of its derivative: their names → their annotations.
 
-
-def _own(calculation: "Calculation") -> dict[str, Any]:
-    operands = {each.name: _operand(each) for each in calculation.operands if is_spoken(each)}
+    Behind them the file that holds all weights, and what goes with a checkpoint: a text in place of tokens, and what
+    asks for nothing but what it is.
+    """
     details = _details(calculation)
-    return operands | {each.name: _option(each, details.get(each.name, "")) for each in calculation.options}
+    found = {each.name: _operand(each) for each in calculation.operands if is_spoken(each)}
+    found |= {each.name: _option(each, details.get(each.name, "")) for each in calculation.options}
+    found |= _of_derivative(derivative)
+    if calculation.weights:
+        about = "all weights by name, ours or the usual ones; FILE#PREFIX: those below it"
+        found[calculation.weights] = Annotated[str | None, option(BY_NAME, flag(calculation.weights), "FILE", about)]
+    if any(operand.kind == "checkpoint" for operand in calculation.operands):
+        text = option("Options", "--text", "TEXT", "the text in place of its tokens (with the package tokenizers)")
+        info = switch("Options", "--info", "tell what the checkpoint is; needs no tokens")
+        found |= {} if derivative else {"info": Annotated[bool | None, info]}
+        found["text"] = Annotated[str | None, text]
+    return found
 
 
 def is_spoken(operand: "Operand") -> bool:
@@ -578,22 +586,3 @@ def _of_derivative(derivative: str) -> dict[str, Any]:
         else:
             found[name] = Annotated[bool | None, switch(section, flag(name), says)]
     return found
-
-
-def _of_checkpoint(calculation: "Calculation", derivative: str) -> dict[str, Any]:
-    """What goes with a checkpoint: a text in place of tokens, and what asks for nothing but what it is."""
-    if all(operand.kind != "checkpoint" for operand in calculation.operands):
-        return {}
-    text = option("Options", "--text", "TEXT", "the text in place of its tokens (with the package tokenizers)")
-    info = switch("Options", "--info", "tell what the checkpoint is; needs no tokens")
-    told = {} if derivative else {"info": Annotated[bool | None, info]}
-    return {**told, "text": Annotated[str | None, text]}
-
-
-def _weights(calculation: "Calculation") -> dict[str, Any]:
-    """The option of a file that holds all weights, where there are any."""
-    if not calculation.weights:
-        return {}
-    about = "all weights by name, ours or the usual ones; FILE#PREFIX: those below it"
-    given = option(BY_NAME, flag(calculation.weights), "FILE", about)
-    return {calculation.weights: Annotated[str | None, given]}

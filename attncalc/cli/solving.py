@@ -170,10 +170,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 
         notes += lost(trace, chosen.view)
-    for note in notes:
-        output.say("note", note)
-    for warning in trace.warnings:
-        output.say("warning", warning)
+    output.say("note", *notes)
+    output.say("warning", *trace.warnings)
 
 
 ALOUD = ("digits", "decimal", "labels", "letters")

@@ -63,6 +63,10 @@ class _Latex(_Once, LatexPrinter):  # type: ignore[misc]  # SymPy has no types
     """SymPy's own LaTeX."""
 
 
+SIGNS = {sympy.E: "e", sympy.I: "i", sympy.pi: "π", sympy.oo: "∞", -sympy.oo: "−∞"}
+NAMES = {sympy.log: "ln", sympy.acos: "arccos", sympy.Max: "max", sympy.Min: "min"}
+
+
 class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
     """SymPy's own text, with the signs that are written on paper."""
 
@@ -84,35 +88,17 @@ class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
     def _print_ExpBase(self, power: Any) -> str:  # noqa: N802  (SymPy's name for it)
         return f"e^{self._in_brackets(power.args[0])}"
 
-    def _print_Exp1(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return "e"
-
-    def _print_ImaginaryUnit(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return "i"
-
-    def _print_Pi(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return "π"
-
-    def _print_Infinity(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return "∞"
-
-    def _print_NegativeInfinity(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return "−∞"
-
     def _print_Abs(self, size: Any) -> str:  # noqa: N802  (SymPy's name for it)
         return f"|{self._print(size.args[0])}|"
 
-    def _print_log(self, logarithm: Any) -> str:
-        return f"ln({self._print(logarithm.args[0])})"
+    def _sign(self, number: Any) -> str:
+        return SIGNS[number]
 
-    def _print_acos(self, angle: Any) -> str:
-        return f"arccos({self._print(angle.args[0])})"
+    def _called(self, function: Any) -> str:
+        return f"{NAMES[function.func]}({self.stringify(function.args, ', ')})"
 
-    def _print_Max(self, largest: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return f"max({self.stringify(largest.args, ', ')})"
-
-    def _print_Min(self, least: Any) -> str:  # noqa: N802  (SymPy's name for it)
-        return f"min({self.stringify(least.args, ', ')})"
+    _print_Exp1 = _print_ImaginaryUnit = _print_Pi = _print_Infinity = _print_NegativeInfinity = _sign  # noqa: N815
+    _print_log = _print_acos = _print_Max = _print_Min = _called  # noqa: N815  (SymPy's names, as all of these)
 
 
 LOST = 1e-90

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from attncalc.common.numerals import Array
-from attncalc.record.numbers import each, encode, encode_typed
+from attncalc.common.system import loaded
+from attncalc.record.numbers import each, encode, encode_typed, exact_text
 from attncalc.record.trace import CHECKPOINT, EXACT, FACTS, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import asking
@@ -57,24 +57,15 @@ def document(trace: Trace, view: View | None = None) -> Document:
         "steps": [_step(step, trace, view) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
-        "exact": {step.key: _on_paper(step) for step in trace.outputs if _is_exact(step.value)},
+        "exact": {step.key: each(exact_text, step.value) for step in trace.outputs if _is_exact(step.value)},
         "result": _value(trace.outputs[0], view),
     }
     if trace.lesson is not None:
         whole["lesson"] = _lesson(trace.lesson)
-    for key in _WHERE_THERE_IS_SOMETHING:
-        if not whole[key]:
-            del whole[key]
-    return whole
+    return cast("Document", {key: value for key, value in whole.items() if value or key not in _WHERE_THERE_ARE_ANY})
 
 
-_WHERE_THERE_IS_SOMETHING: tuple[Literal["labels", "settings", "notes", "cells", "exact"], ...] = (
-    "labels",
-    "settings",
-    "notes",
-    "cells",
-    "exact",
-)
+_WHERE_THERE_ARE_ANY = ("labels", "settings", "notes", "cells", "exact")
 
 
 def _settings(trace: Trace) -> SettingsDocument:
@@ -155,7 +146,7 @@ def _value(step: Step, view: View) -> Any:
     if facts := _facts(step, view):
         return facts
     if _is_exact(value):
-        return _exact().in_decimals(value, view.digits)
+        return loaded("render.exact_values:in_decimals")(value, view.digits)
     return encode(value, view.digits)
 
 
@@ -172,19 +163,8 @@ def _fact(step: Step, i: int, view: View) -> Iterator[tuple[str, Any]]:
     yield from zip(step.labels[FACTS], encode(value_of(step)[i], view.digits), strict=True)
 
 
-def _exact() -> ModuleType:
-    """How exact values are written: a door, since few documents hold any."""
-    from attncalc.render import exact_values
-
-    return exact_values
-
-
-def _is_exact(value: Array | None) -> bool:
+def _is_exact(value: Array | None) -> TypeGuard[Array]:
     return value is not None and value.dtype.kind == "O"
-
-
-def _on_paper(step: Step) -> Any:
-    return _exact().in_text(value_of(step))
 
 
 def _labels(operand: Given) -> dict[str, list[str]]:
@@ -206,7 +186,8 @@ def _step(step: Step, trace: Trace, view: View) -> StepDocument:
     else:
         entry["value"] = _value(step, view)
         if _is_exact(step.value):
-            entry |= {"exact": _on_paper(step), "exact_latex": _exact().in_latex(value_of(step))}
+            latex = each(loaded("render.tex:exact"), step.value)
+            entry |= {"exact": each(exact_text, step.value), "exact_latex": latex}
         if step.names:
             entry["names"] = each(lambda index: step.names[index], step.value.astype(int))
     entry["why"] = step.why

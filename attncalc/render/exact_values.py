@@ -1,4 +1,4 @@
-"""Exact values in the JSON document: as decimals, and as they are written on paper."""
+"""Exact values in the JSON document: as decimals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.record.numbers import each, encode, exact_text
+from attncalc.record.numbers import each, encode
 from attncalc.record.surds import decimal
-from attncalc.render.tex import exact
 
 
 def in_decimals(value: Array, digits: int | None) -> Any:
@@ -48,13 +47,3 @@ def _decimal(number: Any) -> float | complex | None:
         return decimal(number)
     except TypeError:  # it has an imaginary part
         return complex(number)
-
-
-def in_text(value: Array) -> Any:
-    """Exact numbers as they are written on paper."""
-    return each(exact_text, value)
-
-
-def in_latex(value: Array) -> Any:
-    """The same in LaTeX."""
-    return each(exact, value)

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
+from html.entities import html5
 from itertools import islice
 from typing import Literal
 
@@ -19,50 +20,29 @@ TOKEN = re.compile(
 NAMED = re.compile(r"\\(\w+)\{([^{}]*)\}")
 ESCAPED = re.compile(r"\\([^A-Za-z])")
 
-LETTERS = {
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "delta": "δ",
-    "epsilon": "ε",
-    "theta": "θ",
-    "lambda": "λ",
-    "mu": "μ",
-    "sigma": "σ",
-    "tau": "τ",
-    "phi": "φ",
-    "pi": "π",
-    "top": "⊤",
-    "infty": "∞",
-    "circ": "∘",
-}
+
+def _signs(*names: str) -> dict[str, str]:
+    """Commands that HTML calls by the same names, with their signs: `alpha` → `α`."""
+    return {name: html5[f"{name};"] for name in names}
+
+
+LETTERS = {"infty": "∞", "circ": "∘"} | _signs(
+    *("alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "tau", "phi", "pi", "top")
+)
 OPERATORS = {
-    "odot": "⊙",
-    "otimes": "⊗",
-    "oplus": "⊕",
     "cdot": "·",
-    "times": "×",
-    "le": "≤",
-    "ge": "≥",
-    "ne": "≠",
-    "approx": "≈",
     "land": "∧",
     "lor": "∨",
     "lnot": "¬",
-    "sum": "∑",
-    "prod": "∏",
-    "nabla": "∇",
     "to": "→",
-    "in": "∈",
     "mid": "|",
     "ldots": "…",
     "lVert": "‖",
     "rVert": "‖",
-    "lfloor": "⌊",
-    "rfloor": "⌋",
-    "lceil": "⌈",
-    "rceil": "⌉",
-}
+} | _signs(
+    *("odot", "otimes", "oplus", "times", "le", "ge", "ne", "approx", "sum", "prod", "nabla", "in"),
+    *("lfloor", "rfloor", "lceil", "rceil"),
+)
 FUNCTIONS = frozenset({"ln", "log", "exp", "sin", "cos", "tan", "tanh", "arccos", "max", "min", "det"})
 SPACES = {r"\,": ".17em", r"\;": ".28em", r"\ ": ".25em", r"\quad": "1em", r"\qquad": "2em"}
 BRACKETS = {"cases": ("{", ""), "bmatrix": ("[", "]"), "pmatrix": ("(", ")"), "matrix": ("", "")}

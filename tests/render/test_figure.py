@@ -17,7 +17,7 @@ from attncalc.common.errors import AttncalcError
 from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
 from attncalc.record.trace import Trace
 from attncalc.render import PICTURES, View, render
-from attncalc.render.pictures.figure import _draw, _own_settings, fonts_for
+from attncalc.render.pictures.figure import DRAWN, _own_settings, fonts_for
 
 PNG = b"\x89PNG\r\n\x1a\n"
 NASTY = ("$\\frac{$", "<script>x</script>", "\x1b[2J", "猫🙂", "&amp;", "long " * 40)
@@ -74,7 +74,7 @@ def test_a_legend_lies_over_no_data(picture: str) -> None:
     drawn = Figure(layout="constrained")
     axes = drawn.add_subplot()
     with _own_settings("png", ""):
-        _draw(axes, KINDS[picture], View())
+        DRAWN[type(KINDS[picture])](axes, KINDS[picture], View())
         drawn.draw_without_rendering()
     legend = axes.get_legend()
     assert legend is not None
@@ -90,7 +90,7 @@ def test_what_is_counted_has_no_halves_along_its_side(x: Any, whole: bool) -> No
     from matplotlib.figure import Figure
 
     axes = Figure().add_subplot()
-    _draw(axes, Curves("f", "x", (Line("f", x, x**2),)), View())
+    DRAWN[Curves](axes, Curves("f", "x", (Line("f", x, x**2),)), View())
     assert np.array_equal(axes.get_xticks(), np.rint(axes.get_xticks())) is whole
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.common.errors import AttncalcError, NoPicture, visible
-from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
 from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Plane, Ticks
 from attncalc.render import View
@@ -42,20 +41,22 @@ BOXES = "Last Resort"  # and so does this one, whose characters are boxes that t
 
 def figure(pictures: tuple[Picture, ...], view: View, format: str) -> bytes:
     """All the pictures in one file; the same bytes for the same numbers."""
-    if any((np.abs(numbers[np.isfinite(numbers)]) > FARTHEST).any() for numbers in _numbers(pictures)):
+    leaves = [*_leaves(pictures)]
+    numbers = (leaf for leaf in leaves if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f")
+    if any((np.abs(each[np.isfinite(each)]) > FARTHEST).any() for each in numbers):
         fault = f"numbers beyond {FARTHEST:g} are not drawn to a file: Matplotlib's axes end there"
         raise NoPicture(fault, hint="--plot draws them in characters")
     count = len(pictures)
     columns = min(count, 1 if count == 1 else 2 if count <= 4 else 3)
     rows = ceil(count / columns)
-    with _own_settings(format, "".join(_words(pictures))):
+    with _own_settings(format, "".join(visible(leaf) for leaf in leaves if isinstance(leaf, str))):
         from matplotlib.figure import Figure
 
         drawn = Figure(figsize=_size(pictures, rows, columns), layout="constrained")
         for number, picture in enumerate(pictures, start=1):
             axes = drawn.add_subplot(rows, columns, number)
             axes.set_title(_label(picture.title, 60))
-            _draw(axes, picture, view)
+            DRAWN[type(picture)](axes, picture, view)
         file = BytesIO()
         metadata = {"Software": None} if format == "png" else {"Date": None, "Creator": None}
         drawn.savefig(file, format=format, dpi=150, metadata=metadata)
@@ -112,22 +113,13 @@ def fonts_for(text: str) -> list[str]:
     return found
 
 
-def _words(value: Any) -> Iterator[str]:
-    """Every text of the pictures, as it is drawn."""
-    if isinstance(value, str):
-        yield visible(value)
-    elif isinstance(value, tuple):
+def _leaves(value: Any) -> Iterator[Any]:
+    """The words, arrays and numbers that pictures are made of."""
+    if isinstance(value, tuple):
         for each in value:
-            yield from _words(each)
-
-
-def _numbers(value: Any) -> Iterator[Array]:
-    """Every array of numbers of the pictures."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            yield from _leaves(each)
+    else:
         yield value
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from _numbers(each)
 
 
 def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float, float]:
@@ -135,19 +127,6 @@ def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float
     tallest = max([len(p.values) / 4 + 1 for p in pictures if isinstance(p, HeatMap | Bars)] + [HEIGHT])
     widest = max([p.values.shape[1] / 2.5 + 1.5 for p in pictures if isinstance(p, HeatMap)] + [WIDTH])
     return min(columns * min(widest, LARGEST), PAGE), min(rows * min(tallest, LARGEST), PAGE)
-
-
-def _draw(axes: Axes, picture: Picture, view: View) -> None:
-    if isinstance(picture, HeatMap):
-        _heat_map(axes, picture, view)
-    elif isinstance(picture, Bars):
-        _bars(axes, picture, view)
-    elif isinstance(picture, Curves):
-        _curves(axes, picture)
-    elif isinstance(picture, Plane):
-        _plane(axes, picture)
-    else:
-        _landscape(axes, picture)
 
 
 def _heat_map(axes: Axes, picture: HeatMap, view: View) -> None:
@@ -194,7 +173,7 @@ def _side(axes: Axes, side: str, ticks: Ticks) -> None:
     getattr(axes, f"set_{side}label")(_label(ticks.name))
 
 
-def _curves(axes: Axes, picture: Curves) -> None:
+def _curves(axes: Axes, picture: Curves, view: View) -> None:
     for number, line in enumerate(picture.lines):
         color, dashes = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
         axes.plot(line.x, line.y, dashes, color=color, label=_label(line.name))
@@ -210,7 +189,7 @@ def _curves(axes: Axes, picture: Curves) -> None:
         axes.set_ylabel(_label(picture.lines[0].name))
 
 
-def _plane(axes: Axes, picture: Plane) -> None:
+def _plane(axes: Axes, picture: Plane, view: View) -> None:
     """Arrows from the origin, to scale."""
     for arrow in picture.arrows:
         color, dashes = LINES[arrow.kind % len(LINES)], DASHES[arrow.kind % len(DASHES)]
@@ -224,12 +203,14 @@ def _plane(axes: Axes, picture: Plane) -> None:
     axes.set_ylabel(_label(picture.up))
 
 
-def _landscape(axes: Axes, picture: Landscape) -> None:
+def _landscape(axes: Axes, picture: Landscape, view: View) -> None:
     """Contours with as much of the plane between any two of them."""
+    from matplotlib.colors import BoundaryNorm
+
     heights = np.ma.masked_invalid(picture.heights)
     levels = np.unique(np.quantile(heights.compressed() if heights.count() else [0.0], np.linspace(0, 1, LEVELS)))
     if len(levels) > 1:
-        shades = axes.contourf(picture.x, picture.y, heights, levels, cmap=SHADES, norm=_even(levels))
+        shades = axes.contourf(picture.x, picture.y, heights, levels, cmap=SHADES, norm=BoundaryNorm(levels, 256))
         axes.figure.colorbar(shades, ax=axes)
     _marks(axes, picture.marks, "w")
     axes.set_xlabel(_label(picture.across))
@@ -240,12 +221,6 @@ def _landscape(axes: Axes, picture: Landscape) -> None:
 def _legend(axes: Axes) -> None:
     """Which line is which, below the axes: curves may fill all that is between them."""
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
-
-
-def _even(levels: Array) -> Any:
-    from matplotlib.colors import BoundaryNorm
-
-    return BoundaryNorm(levels, 256)
 
 
 def _marks(axes: Axes, marks: Marks, color: str) -> None:
@@ -264,3 +239,6 @@ def _marks(axes: Axes, marks: Marks, color: str) -> None:
 def _label(text: str, longest: int = LONGEST_LABEL) -> str:
     """The reader's words, which are drawn and do nothing."""
     return visible(text, longest)
+
+
+DRAWN: dict[type, Any] = {HeatMap: _heat_map, Bars: _bars, Curves: _curves, Landscape: _landscape, Plane: _plane}
