@@ -278,7 +278,7 @@ def queries_keys_values(
         mend = example_of(name) if K is None and V is None else ""
         raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv): q must still be given", hint=mend)
     if K is None and V is None:
-        note("only q was given, as one matrix: keys = queries and values = keys")
+        note("only q was given, as one matrix: keys = queries and values = keys", of="q")
         K = Q if keys in Q.names else rename(Q, "n", keys)
         return Q, K, rename(K, "d_k", "d_v")
     if K is None or V is None:

@@ -70,7 +70,7 @@ def must_sum_to_one(name: str, value: Array) -> None:
                 f"{which} sums to {total:.6g}, and probabilities sum to 1",
                 hint="softmax turns scores into probabilities",
             )
-        note(f"{which} sums to {total:.6g}: taken as rounded, and used as it is")
+        note(f"{which} sums to {total:.6g}: taken as rounded, and used as it is", of=name)
 
 
 def _slack(row: Array) -> float:
@@ -127,10 +127,11 @@ def must_be_classes(name: str, value: Array, size: int, axis: str, *, by_number:
         must_sum_to_one(name, value)
         pure = numbers(value)
         shares = pure is None or ((pure != 0) & (pure != 1)).any()
-        note(f"{name} read as {'probabilities of the classes' if shares else 'one-hot: 1 at the right class'}")
+        meaning = "probabilities of the classes" if shares else "one-hot: 1 at the right class"
+        note(f"{name} read as {meaning}", of=name)
     else:
         must_be_places(name, value, size, axis, but=but)
-        note(f"{name} read as the numbers of the right classes, counted from 0")
+        note(f"{name} read as the numbers of the right classes, counted from 0", of=name)
 
 
 def not_all_masked(name: str) -> Check:
@@ -163,7 +164,8 @@ def taken_as_scores(*names: str) -> Check:
             mend = "--from-probabilities uses them as they are"
         for name in names:
             if not values.get("from_probabilities") and _are_shares(values[name], values.get("axis", -1)):
-                note(f"{name}: the entries sum to 1, as probabilities do, and are taken as scores all the same; {mend}")
+                taken = "the entries sum to 1, as probabilities do, and are taken as scores all the same"
+                note(f"{name}: {taken}; {mend}", of=name)
 
     return check
 

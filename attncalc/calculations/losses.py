@@ -124,7 +124,7 @@ def cross_entropy(
     if w is not None and w.axes != given.axes[-1:]:
         raise ShapeError(f"class_weights is {describe(w.axes)}, but there are {describe(given.axes[-1:])} classes")
     if from_probabilities and p is None:
-        note("logits hold probabilities, as --from-probabilities says: no softmax is taken")
+        note("logits hold probabilities, as --from-probabilities says: no softmax is taken", of="logits")
     logs = log_probabilities(given, base, shares=p is not None or from_probabilities)
     target = spread(target, given.axes[:-1] if by_class else given.axes)
     losses = -score(logs, target, w, label_smoothing, by_class=by_class)

@@ -151,8 +151,10 @@ def _check_targets(values: Mapping[str, Any]) -> None:
     if values["loss"] != "cross-entropy":
         return
     last = max(int(name[1:]) for name in values if name[0] == "w" and name[1:].isdigit())
-    by_number = values["y"].ndim < values["x"].ndim
-    must_be_classes("y", values["y"], values[f"w{last}"].shape[-1], f"h{last}", by_number=by_number)
+    x, y, classes = values["x"].shape, values["y"].shape, values[f"w{last}"].shape[-1]
+    one_table = y == (x[-2], classes) != x[:-1]  # for a whole batch
+    by_number = len(y) < len(x) and not one_table
+    must_be_classes("y", values["y"], classes, f"h{last}", by_number=by_number)
 
 
 @calculation(
@@ -247,16 +249,16 @@ def _layers(weights: Sequence[Node | None], biases: Sequence[Node | None]) -> li
 def _measured(out: Node, Y: Node, loss: str) -> Node:
     """The loss of what comes out, along whose axis the target lies too."""
     classes = out.axes[-1]
-    Y = rename(Y, Y.names[-1], classes.name) if len(Y.axes) == len(out.axes) else Y
+    by_sample = Y.names[-1] == "N"
+    Y = Y if by_sample else rename(Y, Y.names[-1], classes.name)
     if loss == "cross-entropy":
         logs = log_probabilities(out)
-        by_class = len(Y.axes) < len(out.axes)
-        rows = -score(logs, Y, None, 0, by_class=by_class)
-        rows = step("losses", rows, why_losses("nats", shared=not by_class))
+        rows = -score(logs, Y, None, 0, by_class=by_sample)
+        rows = step("losses", rows, why_losses("nats", shared=not by_sample))
         return step(
             "loss", mean(rows, "N"), "the mean over the samples, so that batches of different sizes can be compared"
         )
-    if len(Y.axes) < len(out.axes) and classes.size > 1:
+    if by_sample and classes.size > 1:
         raise ShapeError(
             f"y has one number for each sample, but {classes.size} come out of the network ({describe(out.axes)})",
             hint="one number a sample is a class for --loss cross-entropy, or wants a last layer of one column",

@@ -155,7 +155,7 @@ def bayes(
     what one would believe after that outcome.
     """
     h = prior.names[-1]
-    table = len(likelihood.axes) > len(prior.axes)
+    table = likelihood.names[-1] != h
     if observed is not None:
         if not table:
             raise OptionError("--observed picks a column, and likelihood has one number for each hypothesis")
@@ -163,6 +163,8 @@ def bayes(
         if not 0 <= observed < k.size:
             raise OptionError(f"--observed {observed} is not one of likelihood's columns, 0 to {k.size - 1}")
         likelihood = take(likelihood, k.name, observed)
+    elif table and not set(prior.names) <= set(likelihood.names):  # several priors, and one table
+        prior = spread(prior, (*prior.axes, likelihood.axes[-1]))
     joint = step("joint", prior * likelihood, "the probability of both together: the hypothesis and the observation")
     evidence = step(
         "evidence", total(joint, h), "the probability of the observation overall, whichever hypothesis is true"

@@ -11,7 +11,17 @@ from attncalc.common.errors import DomainError
 from attncalc.common.system import loaded
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.language.graph import Node, output, step
-from attncalc.language.ops import angle_between, cosine_ratio, multiple, rename, root_of_sum, solve, spread, total
+from attncalc.language.ops import (
+    angle_between,
+    cosine_ratio,
+    inverse,
+    multiple,
+    rename,
+    root_of_sum,
+    solve,
+    spread,
+    total,
+)
 from attncalc.language.ops import outer as outer_product
 
 if TYPE_CHECKING:  # few calls draw
@@ -155,8 +165,13 @@ def project(
     """
     if len(onto.names) > 1 and onto.names[-2:] == ("n", "k"):
         gram = step("gram", onto.T @ rename(onto, "k", "j"), "how far the columns overlap", symbol="gram")
-        weights = step("coefficients", solve(gram, onto.T @ a), "how much of each column the projection takes")
-        shadow = step("projection", onto @ rename(weights, "j", "k"), "the columns, added up in those amounts")
+        why, how = "how much of each column the projection takes", "the columns, added up in those amounts"
+        if set(a.names) <= set(onto.names):
+            weights = step("coefficients", solve(gram, onto.T @ a), why)
+            shadow = step("projection", onto @ rename(weights, "j", "k"), how)
+        else:  # rows of vectors, onto one subspace
+            weights = step("coefficients", (a @ rename(onto, "k", "j")) @ inverse(gram), why)
+            shadow = step("projection", weights @ onto.T, how)
     else:
         agreement = step("dot", total(a * onto), "how much the two agree, scaled by both lengths")
         square = step("squared_norm", total(onto**2), "the length of the target, squared")

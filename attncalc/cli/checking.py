@@ -33,7 +33,7 @@ from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
 from attncalc.inputs.reading import STDIN, Reading, calculation_of
 from attncalc.inputs.resolve import find
-from attncalc.record.trace import MOST_NAMED
+from attncalc.record.trace import MOST_NAMED, TAKEN, aloud
 from attncalc.record.verdicts import USUAL_POLICY, Marked, Policy
 from attncalc.render import TABLE, View
 from attncalc.solve.problem import Problem
@@ -114,7 +114,9 @@ def check_and_show(
         with suppress(AttncalcError):  # the report is as true without the arithmetic of entries
             view = view._replace(trace=solve(problem))
     out.deliver(page(marked, where.format, view), where.path)
-    out.say("note", *read.notes, *own.notes, *marked.notes, *_more(marked, marking))
+    taken = (remark["text"] for remark in marked.remarks if remark["kind"] == TAKEN)
+    of_operands = (*aloud(marked.remarks), *taken)
+    out.say("note", *read.notes, *of_operands, *own.notes, *marked.notes, *_more(marked, marking))
     out.say("warning", *warnings)
     return 0 if marked else WRONG
 

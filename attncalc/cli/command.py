@@ -213,7 +213,7 @@ class Words:
         long = [spelling for spelling in long if spelling.startswith("no-") == word.startswith("no-")]
         same = flag(word)[2:] in long
         mend = f"did you mean {flag(word)}?" if same else near(word, long, "--") if len(word) > 1 else ""
-        if not same and len(word) > 1 and (others := self._neighbours(word)):
+        if not same and (len(word) > 1 or name[:2] == "--") and (others := self._neighbours(word)):
             mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
         if word in INSTEAD and not same:
             mend = INSTEAD[word]

@@ -18,7 +18,7 @@ from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather
 from attncalc.inputs.reading import Reading
-from attncalc.record.trace import LETTERS, Trace
+from attncalc.record.trace import LETTERS, Trace, aloud, remarked
 from attncalc.render import PICTURES, pieces, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
 from attncalc.solve.solver import solve
@@ -165,23 +165,13 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     output.deliver(content, chosen.target.path)
     is_page = chosen.target.format == "table" and not (chosen.view.bare or chosen.view.cells or chosen.target.path)
     is_seen = is_page and output.are_one_place(sys.stdout, sys.stderr)  # above the steps
-    notes = [*read.notes, *_remarks(trace), *(() if is_seen else trace.notes)]
+    notes = [*read.notes, *aloud(remarked(trace.inputs)), *(() if is_seen else trace.notes)]
     if chosen.target.format == "csv":
         from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 
         notes += lost(trace, chosen.view)
     output.say("note", *notes)
     output.say("warning", *trace.warnings)
-
-
-ALOUD = ("digits", "decimal", "labels", "letters")
-"""What is said of reading; a vector that became a row changes no number, so that the page and JSON alone say it."""
-
-
-def _remarks(trace: Trace) -> Iterator[str]:
-    """How each operand was read, where that may not be as it was meant."""
-    for name, operand in trace.inputs.items():
-        yield from (f"{name}: {remark.text}" for remark in operand.remarks if remark.kind in ALOUD)
 
 
 def _solved(

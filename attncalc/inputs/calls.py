@@ -210,8 +210,8 @@ def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
     """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
 
     It is the problem if it is of the calculation that is called, and either the only operand, without weights beside
-    it, or, without a name in front that says which operand it is, the holder of one that nothing else fills, or of no
-    result to stand for.
+    it, or holds no result to stand for, or, without a name in front that says which operand it is, is the holder of one
+    that nothing else fills.
     """
     if not call.is_problem(contents):
         _supply_outputs(call, operand, contents)
@@ -220,10 +220,13 @@ def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
     inputs = document_inputs(contents, call.operands)
     only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
     required = {each.name for each in call.operands if each.required or WEIGHTS not in call.named}
-    fills = call.unfilled & inputs.keys() & required or not contents.members.keys() & {"result", "outputs"}
-    if (only and WEIGHTS not in call.named) or (operand.positional and operand.name not in call.named and fills):
+    fills = operand.name not in call.named and call.unfilled & inputs.keys() & required
+    stands_for_none = not contents.members.keys() & {"result", "outputs"}
+    if (only and WEIGHTS not in call.named) or (operand.positional and (fills or stands_for_none)):
         del call.words[operand.name]
         _take_document(call, contents, inputs)
+        if operand.name in call.named and operand.name in inputs:  # it wins over what other files hold
+            call.files[operand.name] = inputs[operand.name]
 
 
 def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:

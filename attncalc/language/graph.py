@@ -226,6 +226,7 @@ class Building:
     def __init__(self) -> None:
         self.groups: list[str] = []  # the parts that steps written now belong to, the innermost last
         self.notes: list[str] = []  # choices that the reader is told of
+        self.taken: list[tuple[str, str]] = []  # operands, and which of the notes say how one was taken
         self.labels: dict[str, tuple[str, ...]] = {}  # axis → words for its places, where the author made it
         self.asides: list[Node] = []  # steps that are shown although the result does not go through them
         self.known: dict[str, tuple[str, ...]] = {}  # axis → the labels that came with the operands
@@ -248,11 +249,12 @@ def building() -> Iterator[Building]:
         _building.reset(token)
 
 
-def note(text: str) -> None:
-    """Tell the reader of a choice: `K was not given: keys = queries`."""
+def note(text: str, of: str = "") -> None:
+    """Tell the reader of a choice: `K was not given: keys = queries`; `of` is the operand that was taken so."""
     state = _building.get(None)
     if state is not None and text not in state.notes:
         state.notes.append(text)
+        state.taken += [(of, text)] if of else []
 
 
 def label(axis: str, words: Sequence[str]) -> None:

@@ -188,6 +188,7 @@ class MarkedDocument(TypedDict):
     out_of: float
     stopped: str | None
     steps: list[MarkedStepDocument]
+    notes: NotRequired[list[RemarkDocument]]
     policy: NotRequired[PolicyDocument]
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # what the methods of a record give, of which few calls need 
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from attncalc.record.documents import Document
+    from attncalc.record.documents import Document, RemarkDocument
     from attncalc.record.pictures import Picture
     from attncalc.record.verdicts import Marked
 
@@ -158,8 +158,12 @@ ONES = "ones (the loss is the sum of the result)"
 class Remark(NamedTuple):
     """What the reader should know of how an operand was read."""
 
-    kind: str  # "digits" that are lost, "labels", "keys", "decimal", "letters", "shape", "transposed", or WORDS
+    kind: str  # "digits" that are lost, "labels", "keys", "decimal", "letters", "shape", "transposed", TAKEN or WORDS
     text: str
+
+
+TAKEN = "default"
+"""The kind of a remark on what an operand was taken for; pages have it among the notes of the trace."""
 
 
 WORDS = "words"
@@ -186,7 +190,7 @@ class Given(NamedTuple):
     @property
     def note(self) -> str:
         """What there is to remark on how it was read: "first column read as row labels"."""
-        return "; ".join(remark.text for remark in self.remarks)
+        return "; ".join(remark.text for remark in self.remarks if remark.kind != TAKEN)
 
     @property
     def is_stored(self) -> bool:
@@ -208,6 +212,25 @@ class Given(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restored, (Given, tuple(map(stored, self)))
+
+
+def remarked(inputs: Mapping[str, Given]) -> list[RemarkDocument]:
+    """How operands were read, where that should be known."""
+    return [
+        {"kind": remark.kind, "operand": name, "text": remark.text}
+        for name, operand in inputs.items()
+        for remark in operand.remarks
+        if remark.kind not in (WORDS, CHECKPOINT)
+    ]
+
+
+ALOUD = ("digits", "decimal", "labels", "letters")
+"""What is said of reading; a vector that became a row changes no number, so that the page and JSON alone say it."""
+
+
+def aloud(remarks: Iterable[RemarkDocument]) -> Iterator[str]:
+    """How each operand was read, where that may not be as it was meant."""
+    return (f"{remark['operand']}: {remark['text']}" for remark in remarks if remark["kind"] in ALOUD)
 
 
 FACTS = "fact"

@@ -12,7 +12,7 @@ from attncalc.common.numerals import HINTS, QUESTION, RULE
 from attncalc.common.system import NamedTuple, loaded
 
 if TYPE_CHECKING:  # types of a document, which no marking needs
-    from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument, PolicyDocument
+    from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument, PolicyDocument, RemarkDocument
 
 RIGHT, TO_ROUNDING, EARLY = "right", "right-to-rounding", "rounded-early"
 FOLLOWS, MISTAKE, SLIP, UNEXPLAINED, MISSING = "follows", "mistake", "slip", "unexplained", "missing"
@@ -251,6 +251,7 @@ class Marked:
     policy: Policy = USUAL_POLICY
     points: Mapping[str, float] = field(default_factory=dict, repr=False)  # by problems of a bank, what each earns
     hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is told of what is wrong
+    remarks: tuple[RemarkDocument, ...] = field(default=(), repr=False)  # how the problem's operands were read
 
     @property
     def verdict(self) -> str:
@@ -328,6 +329,8 @@ class Marked:
             "stopped": self.stopped,
             "steps": [step.to_dict(reveal=self.reveal, hints=self.hints) for step in self.shown.steps],
         }
+        if self.remarks:
+            whole["notes"] = [*self.remarks]
         return whole if self.policy == USUAL_POLICY else {**whole, "policy": self.policy.to_dict()}
 
     def __repr__(self) -> str:

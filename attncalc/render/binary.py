@@ -39,8 +39,8 @@ def safetensors(trace: Trace, view: View) -> bytes:
     end = 0
     for step in _steps(trace, view):
         value = _numbers(step, view)
-        if value.dtype.kind == "c":
-            fact = f"{step.key} holds complex numbers of 128 bits, and safetensors has no type for them"
+        if lacks := {"c": "complex numbers of 128 bits", "U": "words"}.get(value.dtype.kind):
+            fact = f"{step.key} holds {lacks}, and safetensors has no type for them"
             raise AttncalcError(fact, hint="npz and json hold them")
         name = value.dtype.kind.upper() + str(8 * value.dtype.itemsize)
         body = value.astype(value.dtype.newbyteorder("<")).tobytes()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from attncalc.common.numerals import Array
 from attncalc.common.system import loaded
 from attncalc.record.numbers import each, encode, encode_typed, exact_text
-from attncalc.record.trace import CHECKPOINT, EXACT, FACTS, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
+from attncalc.record.trace import EXACT, FACTS, LETTERS, USUAL, Given, Lesson, Step, Trace, remarked
 from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import asking
 from attncalc.solve.problem import Problem
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # types of a document, which nobody else needs
         Json,
         LessonDocument,
         PitfallDocument,
-        RemarkDocument,
         SettingsDocument,
         StepDocument,
     )
@@ -53,7 +52,7 @@ def document(trace: Trace, view: View | None = None) -> Document:
         "labels": {name: _labels(operand) for name, operand in inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()} | own,
         "settings": _settings(trace),
-        "notes": _notes(trace),
+        "notes": remarked(trace.inputs),
         "steps": [_step(step, trace, view) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
@@ -82,16 +81,6 @@ def _settings(trace: Trace) -> SettingsDocument:
     if LETTERS in (operand.source for operand in trace.inputs.values()):
         found["symbolic"] = True
     return found
-
-
-def _notes(trace: Trace) -> list[RemarkDocument]:
-    """How the operands were read, where that should be known."""
-    return [
-        {"kind": remark.kind, "operand": name, "text": remark.text}
-        for name, operand in trace.inputs.items()
-        for remark in operand.remarks
-        if remark.kind not in (WORDS, CHECKPOINT)
-    ]
 
 
 def _given(trace: Trace, name: str, operand: Given) -> Any:

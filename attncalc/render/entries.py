@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attncalc.common.errors import ShapeError, both, near, quoted, visible
+from attncalc.common.errors import ShapeError, both, near, quoted
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, asked_for, shown
@@ -154,7 +154,9 @@ MOST_MASKED, MOST_LOOKED_AT = 8, 4096  # entries of which a page says why they a
 def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
     shown = table(step, trace, view)
     at = None if words is None else _at(words, step, shown)
-    labels = () if at is None or tuple(map(str, at)) == tuple(words or ()) else tuple(map(visible, words or ()))
+    asked = zip(step.axes, at, words, strict=True) if at and words else ()
+    named = tuple(word if word == str(i) else spoken(shown, axis, i) for axis, i, word in asked)
+    labels = () if named == tuple(map(str, at or ())) else named
     for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
         kept = shown.value
         entry = asking.entry_of(trace, step, place) if kept is None else kept[place]

@@ -331,7 +331,7 @@ def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
     if kind is None:
         kind = "keep" if two_valued else "additive"
         meaning = "1 or true: may look" if two_valued else "its numbers are added"
-        note(f"{operand.name} read as {kind} ({meaning}); {option} says otherwise")
+        note(f"{operand.name} read as {kind} ({meaning}); {option} says otherwise", of=operand.name)
     if kind == "additive":
         return g._replace(value=value.astype(np.float64)) if value.dtype == bool else g
     if not two_valued:

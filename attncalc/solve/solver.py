@@ -18,7 +18,7 @@ from attncalc.language import primitive
 from attncalc.language.graph import Expression, Node, Number, building, expanded, given, note, steps
 from attncalc.language.kernels import has_letters, number
 from attncalc.record.numbers import farthest, round_half_up
-from attncalc.record.trace import NOTHING, Check, Given, Mode, Step, Trace
+from attncalc.record.trace import NOTHING, TAKEN, Check, Given, Mode, Step, Trace
 from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, is_large, kind_of
 from attncalc.solve.recording import Behind, Kept, Recorded, drop, record, spread_again
 
@@ -85,6 +85,9 @@ def _write(
                 made, known = loops.grown(made, first, dtype=kind, after_step=rounded)
         outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
+        for name, text in said.taken:
+            if name in read:
+                read[name] = read[name].noted(TAKEN, text)
         result = outputs[0]
         if problem.backward:
             from attncalc.solve import backward  # most problems have none

@@ -139,6 +139,17 @@ def test_it_says_that_training_diverges() -> None:
     assert "diverges" in found.warnings[0]
 
 
+@pytest.mark.parametrize("loss", ["mse", "cross-entropy"])
+def test_one_table_of_targets_serves_a_batch(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    x, w1, w2 = (rng.normal(size=shape) for shape in [(2, 4, 3), (3, 5), (5, 2)])
+    y = np.array([[0.25, 0.75], [1, 0], [0.5, 0.5], [0, 1]])
+    found = ac.mlp(x, y, w1, None, w2, loss=loss)
+    alone = [ac.mlp(one, y, w1, None, w2, loss=loss) for one in x]
+    assert_allclose(found.result, [each.result for each in alone], rtol=1e-14)
+    assert_allclose(found["grad_w2"], sum(each["grad_w2"] for each in alone), rtol=1e-13)
+
+
 def test_one_number_a_sample_is_a_column() -> None:
     column, row = ([[1.0], [0], [1]], [1.0, 0, 1])
     given = GIVEN | {"w2": [[1.0], [0.3]], "b2": [0.0]}

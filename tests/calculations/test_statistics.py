@@ -198,6 +198,13 @@ class TestBayes:
         t = ac.bayes(priors, [likelihood] * 3)
         assert_allclose(t.result, [ac.bayes(prior, likelihood).result for prior in priors])
 
+    def test_one_table_serves_a_batch_of_priors(self) -> None:
+        priors, table = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]], [[0.1, 0.9], [0.2, 0.8], [0.5, 0.5]]
+        assert_allclose(ac.bayes(priors, table).result, [ac.bayes(prior, table).result for prior in priors])
+        seen = ac.bayes(priors, table, observed=1)
+        assert_allclose(seen.result, ac.bayes(priors, table).result[..., 1])
+        assert all(step.check is not None and step.check.agrees for step in seen.grad(gradcheck=True).outputs)
+
     def test_evidence_after_evidence(self) -> None:
         once = ac.bayes([0.1, 0.9], [0.8, 0.25]).result
         twice = ac.bayes(once, [0.8, 0.25]).result

@@ -310,6 +310,17 @@ def test_several_vectors_are_projected_onto_one_target() -> None:
         assert_allclose(t["residual"][i], ac.project(a[i], onto)["residual"], rtol=1e-15)
 
 
+@pytest.mark.parametrize("lead", [(2,), (3,), (2, 4)])
+def test_several_vectors_are_projected_onto_one_subspace(lead: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    a, onto = rng.normal(size=(*lead, 4)), rng.normal(size=(4, 2))
+    t = ac.project(a, onto)
+    assert_allclose(t["coefficients"], (np.linalg.pinv(onto) @ a[..., None])[..., 0], rtol=1e-12)
+    assert_allclose(t.result, (onto @ np.linalg.pinv(onto) @ a[..., None])[..., 0], rtol=1e-12)
+    assert_allclose(t["residual"] + t.result, a, rtol=1e-12)
+    assert all(step.check is not None and step.check.agrees for step in t.grad(a**2, gradcheck=True).outputs)
+
+
 @pytest.mark.parametrize("lead_a", [(), (2,)])
 @pytest.mark.parametrize("lead_b", [(), (2,)])
 def test_a_batch_of_outer_products_has_the_batch_in_front(lead_a: tuple[int, ...], lead_b: tuple[int, ...]) -> None:

@@ -103,3 +103,57 @@ def test_what_is_noted_of_an_operand_is_said_in_every_format(run: Run, form: str
     assert f"note: x: {said}\n" in done.stderr
     if form == "json":
         assert said in [note["text"] for note in json.loads(done.stdout)["notes"] if note["operand"] == "x"]
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+@pytest.mark.parametrize(("word", "said"), NOTED.values(), ids=NOTED)
+def test_a_report_says_what_is_noted_of_an_operand_as_well(run: Run, form: str, word: str, said: str) -> None:
+    Path("x.csv").write_text("a,b\n1,2\n")
+    Path("german.csv").write_text("1,234\n2,5\n")
+    assert run("softmax", word, "-o", "saved.json").returncode == 0
+    Path("asked.json").write_text(json.dumps({"calculation": "softmax", "inputs": {"x": word.split(",")}}))
+    calls = [("softmax", word, "--check", "1,0"), ("check", "1,0", "asked.json")]
+    for call in calls if word[0].isdigit() and " " not in word else calls[:1]:
+        done = run(*call, "-f", form)
+        assert f"note: x: {said}\n" in done.stderr
+        if form == "json":
+            assert said in [note["text"] for note in json.loads(done.stdout)["notes"] if note["operand"] == "x"]
+
+
+TAKEN = {
+    "keys and values": (
+        ["attention", "1,2;3,4"],
+        "q",
+        "only q was given, as one matrix: keys = queries and values = keys",
+    ),
+    "a mask": (
+        ["attention", "1,2;3,4", "1,0;0,1", "1,2;3,4", "--mask", "1,0;1,1"],
+        "mask",
+        "mask read as keep (1 or true: may look)",
+    ),
+    "classes": (["cross-entropy", "1,2;3,4", "0,1"], "target", "target read as the numbers of the right classes"),
+    "scores": (["grad", "softmax", "0.25,0.75"], "x", "x: the entries sum to 1, as probabilities do"),
+    "rounded shares": (["entropy", "0.333,0.333,0.333"], "p", "p sums to 0.999: taken as rounded"),
+}
+
+
+@pytest.mark.parametrize(("call", "operand", "said"), TAKEN.values(), ids=TAKEN)
+def test_what_is_taken_for_an_operand_stands_in_the_document(
+    run: Run, call: list[str], operand: str, said: str
+) -> None:
+    for more in ([], ["--check", "1,2;3,4"]):
+        done = run(*call, *more, "-f", "json")
+        assert done.stderr.count(f"note: {said}") == 1
+        (note,) = [note for note in json.loads(done.stdout)["notes"] if note["kind"] == "default"]
+        assert note["operand"] == operand
+        assert note["text"].startswith(said)
+    page = run(*call)
+    assert (page.stdout.count(said), page.stderr.count(said)) == (1, 1)  # read apart
+
+
+def test_grading_says_what_is_noted_of_its_keys_operands(run: Run) -> None:
+    Path("key.json").write_text('{"calculation": "softmax", "inputs": {"x": [9007199254740993, 1]}}')
+    Path("ann.json").write_text('{"steps": {"softmax": [1, 0]}}')
+    done = run("grade", "key.json", "ann.json")
+    assert done.returncode == 0
+    assert 'note: key.json: x: "9007199254740993" has more digits than 64 bits hold' in done.stderr

@@ -200,6 +200,7 @@ def test_a_natural_name_is_a_calculation_with_an_option_that_there_is(alias: str
     ("call", "hint"),
     [
         ("attention --heads 2", "multihead, complexity and latent-attention have it: attncalc multihead --heads"),
+        ("euclidean 1,2 3,4 --p 3", "norm, minkowski and pairwise have it: attncalc norm --p"),
         ("sinusoidal 3 4", "attncalc sinusoidal --n 3 --d 4"),
         ("derivative -x --at 1", 'in brackets it is a formula: "(-x)"'),
     ],

@@ -71,9 +71,11 @@ def by_hand(verdict: str, right: int, policy: Policy, blank: int = 0) -> Fractio
     return Fraction(method * bool(keeps)) + accuracy * share
 
 
+@pytest.mark.parametrize("narrow", [{}, {"rtol": 1e-9}, {"atol": 0}, {"rtol": 1e-6, "atol": 1e-8}], ids=str)
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_marks_are_those_that_a_hand_finds(policy: Policy) -> None:
-    policy = Policy(policy.marks, policy.cells, policy.follow, points={"output": 3})
+def test_marks_are_those_that_a_hand_finds(policy: Policy, narrow: dict[str, float]) -> None:
+    """A tolerance narrower than the digits that were written asks for no more of them."""
+    policy = Policy(policy.marks, policy.cells, policy.follow, points={"output": 3}, **narrow)
     marker = Marker(KEY, policy=policy)
     for name, steps in SHEETS.items():
         marked = marker.mark(from_tree({"steps": steps}, name))

@@ -175,6 +175,21 @@ class TestFilesThatHoldSeveral:
         found = call(ATTENTION, "problem.json", named={"k": "k.json", "v": "9 9"})
         assert values(found) == {"q": [[1, 0]], "k": [[7, 8]], "v": [9, 9]}
 
+    @pytest.mark.parametrize("first", ["q", "k", "v"])
+    def test_a_problem_without_a_result_is_the_problem_behind_a_name_as_well(self, call: Gather, first: str) -> None:
+        beside = {"q": "v", "k": "q", "v": "k"}[first]
+        for named in ({first: "problem.json", beside: "9 9"}, {beside: "9 9", first: "problem.json"}):
+            found = call(ATTENTION, named=named)
+            assert values(found) == QKV | {beside: [9, 9]}
+            assert found.options == call(ATTENTION, "problem.json").options
+            assert found.notes == (f"{beside} of problem.json is overruled by 9 9",)
+
+    def test_of_two_problems_behind_names_each_gives_its_own(self, call: Gather, folder: Path) -> None:
+        (folder / "other.json").write_text(json.dumps(PROBLEM | {"inputs": {"q": [[6]], "k": [[7]], "v": [[8]]}}))
+        for named in ({"q": "problem.json", "k": "other.json"}, {"k": "other.json", "q": "problem.json"}):
+            found = values(call(ATTENTION, named=named))
+            assert (found["q"], found["k"]) == (QKV["q"], [[7]])
+
     @pytest.mark.parametrize("named", [{}, {"table": "words.csv"}, {"tokens": "dog"}])
     def test_tokens_and_their_table_in_one_file(self, call: Gather, folder: Path, named: dict[str, str]) -> None:
         inputs = {"tokens": ["cat"], "table": {"cat": [1, 2], "dog": [3, 4]}}

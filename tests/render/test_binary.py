@@ -63,6 +63,16 @@ def test_safetensors_has_no_type_for_complex_numbers() -> None:
     assert loaded(trace, "npz", get="eigenvalues")["eigenvalues"].tolist() == [1j, -1j]
 
 
+def test_safetensors_has_no_type_for_words() -> None:
+    trace = ac.complexity(n=4, d_model=8)
+    assert "bound" in loaded(trace, "npz")
+    for view in (View(), View(get="bound")):
+        with pytest.raises(AttncalcError, match="bound holds words, and safetensors has no type for them") as caught:
+            render(trace, "safetensors", view)
+        assert caught.value.hint == "npz and json hold them"
+    assert isinstance(render(trace, "safetensors", View(get="flops")), bytes)
+
+
 def test_npz_of_one_value(grouped: Trace) -> None:
     assert list(loaded(grouped, "npz", get="angle")) == ["angle"]
 

@@ -144,3 +144,21 @@ def test_why_a_score_behind_a_weight_is_masked_stands_on_the_same_page(form: str
         assert next(line for line in reason if "masked: " in line) in told.splitlines()
     beside = str(render(trace, form, View(cells=("weights[0,2]", "masked[0,2]"))))
     assert len(re.findall(r"masked}?: ", beside)) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ('"x,y",the', '"x,y",the'),
+        ('the,"x,y"', 'the,"x,y"'),
+        ('1,"x,y"', '1,"x,y"'),
+        ('"the","a:b"', 'the,"a:b"'),
+        ("0,1", "0,1"),
+    ],
+)
+def test_an_entry_is_named_as_it_is_asked_for(asked: str, named: str) -> None:
+    """A label that holds a comma stands in quotes, as on the page."""
+    trace = ac.attention({"x,y": [1, 2], "the": [3, 4], "a:b": [0, 1]})
+    page = str(render(trace, "plain", View(cells=(f"weights[{asked}]",))))
+    assert f"\nweights[{named}] = " in page
+    assert str(render(trace, "plain", View(cells=(f"weights[{named}]",)))) == page

@@ -190,9 +190,13 @@ def noise(answer: Answer, value: Array) -> Array:
 
 
 def _within_digits(answer: Answer, value: Array) -> Array:
-    """Where the value is within half a unit of the last digit, or within a tolerance."""
+    """Where the value is within half a unit of the last digit, or within a tolerance.
+
+    One that is narrower asks for no more digits than somebody has written.
+    """
     if answer.tolerance is not None:
-        return _within(answer, value, _allowed(answer.tolerance, value))
+        allowed, half = _allowed(answer.tolerance, value), 0.5 * answer.unit * (1 + 1e-9)
+        return _within(answer, value, np.maximum(allowed, np.where(answer.enough & ~answer.exact, half, 0.0)))
     distance = noise(answer, value)
     if answer.value.size <= BY_HAND or not answer.exact.all():  # else no digit is a rounded one
         others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
@@ -261,7 +265,7 @@ def odds(
     """
     width = np.where(answer.exact, 0.0, answer.unit) + slack
     if answer.tolerance is not None:
-        width = 2 * np.where(np.isfinite(value), _allowed(answer.tolerance, value), 0.0)
+        width = np.maximum(width, 2 * np.where(np.isfinite(value), _allowed(answer.tolerance, value), 0.0))
     width = np.broadcast_to(np.maximum(width, 2 * noise(answer, value)), value.shape)
     left_open = np.where(answer.enough, width, 2 * noise(answer, value))
     telling = ~_alike(value, right, left_open) & answer.answered

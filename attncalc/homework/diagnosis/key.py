@@ -25,7 +25,7 @@ from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions,
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
-from attncalc.record.trace import NOTHING, Given
+from attncalc.record.trace import NOTHING, Given, remarked
 from attncalc.solve.leftovers import Leftovers
 from attncalc.solve.problem import Problem, is_large
 from attncalc.solve.solver import solve, write
@@ -155,7 +155,7 @@ class Key:
         self.dropped, self.axes, self.broadcast = written.bound.dropped, written.bound.axes, written.bound.broadcast
         self.nodes = dict(sorted(self.solutions.right.steps.items(), key=lambda item: item[1].serial))
         self.result = self.solutions.result
-        self.labels = written.labels
+        self.labels, self.remarks = written.labels, remarked(written.inputs)
         self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]
         shapes = {step: node.shape for step, node in self.nodes.items()}
         stored = any(given.is_stored for given in problem.inputs.values())

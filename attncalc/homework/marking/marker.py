@@ -76,7 +76,8 @@ class Marker:
             blank = {key: nothing(self.key.nodes[key].shape) for key in unread}
             steps = tuple(self._step(key, (answers | blank)[key], found[key]) for key in self.key.nodes if key in found)
         name, policy = self.key.problem.name, self.policy
-        return Marked(name, steps, notes, sheet.student, sheet.source, reveal=self.reveal, policy=policy)
+        student, source, remarks = sheet.student, sheet.source, tuple(self.key.remarks)
+        return Marked(name, steps, notes, student, source, reveal=self.reveal, policy=policy, remarks=remarks)
 
     def _asked_of(self, sheet: Sheet) -> tuple[dict[StepKey, Answer], tuple[str, ...], dict[StepKey, InputError]]:
         """The answer to every step; notes, on what is no step, or tells one again, and is passed over; what is unread.

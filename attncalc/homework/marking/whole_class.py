@@ -26,7 +26,7 @@ from attncalc.inputs.problem_files import document_of
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import held_in
 from attncalc.record.numbers import in_marks
-from attncalc.record.trace import NOTHING
+from attncalc.record.trace import NOTHING, aloud
 from attncalc.record.verdicts import MISSING, USUAL_POLICY, Finding, Marked, MarkedStep, Policy
 from attncalc.solve.problem import Problem
 
@@ -112,12 +112,14 @@ def posed(contents: Contents, reading: Reading) -> Posed:
     """What a file that holds a key has to be marked."""
     keys = read_keys(contents, reading) if is_keys(contents) else None
     held = document_of(contents, reading) if keys is None else keys.variants[0].held
-    names = Key(held.problem).names
-    asked = from_document(held.document, names, contents.source)
+    key = Key(held.problem)
+    for remark in aloud(key.remarks if keys is None else ()):
+        reading.tell(f"{contents.source}: {remark}")
+    asked = from_document(held.document, key.names, contents.source)
     tree = JsonFile(contents.source, plain(dict(contents.members), contents.source))
     several = {one.name: one.held.problem for one in keys.variants if one.name} if keys is not None else {}
     parts = {name: Key(problem).names for name, problem in several.items()}
-    return Posed(tree, held.problem, asked, keys, names, parts)
+    return Posed(tree, held.problem, asked, keys, key.names, parts)
 
 
 def refuse_misspelt(policy: Policy, task: Posed) -> None:

@@ -193,7 +193,7 @@ def _student(one: Graded) -> dict[str, Any]:
         return told | unread
     if one.marked.points:
         told["points"] = dict(one.marked.points)
-    return {**told, **{key: value for key, value in one.marked.to_dict().items() if key != "policy"}}
+    return {**told, **{key: value for key, value in one.marked.to_dict().items() if key not in ("policy", "notes")}}
 
 
 def _csv(graded: Sequence[Graded]) -> str:
