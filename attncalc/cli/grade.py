@@ -220,11 +220,13 @@ def grade(
         assert before is not None, "there are words, or there is a report"
         graded, several = once(by_policy(before, by), first=back.first)
     found = _Class(graded, several, *_missing(graded, None if platform.student else task, before, by))
-    graded, log, missing = _settled(found, before, again, back, read)
+    a_file_each = report == "gradescope" and many > 1
+    alone = report is not None and path is None and not a_file_each  # the report has standard output to itself
+    graded, log, missing = _settled(found, before, again, back, read, aside=alone and not again.dry_run)
     if again.dry_run:
         return 0
     account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE, marking.hints, missing)
-    if report == "gradescope" and many > 1:
+    if a_file_each:
         _write_each(graded, Path(output or ""), files, ".json", lambda each: gradescope(each, account))
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
@@ -233,7 +235,7 @@ def grade(
         _fill_in(sheet, graded)
     if pages is not None:
         _hand_back(_somebodys(graded, task), account, pages, back.feedback_format or "html", files)
-    if report is None or path is not None or (many > 1 and report == "gradescope"):
+    if not alone:
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
     return exit_status(graded)
@@ -306,7 +308,7 @@ def _missing(
 
 
 def _settled(
-    found: _Class, before: Report | None, again: Again, back: Back, read: Reading
+    found: _Class, before: Report | None, again: Again, back: Back, read: Reading, *, aside: bool
 ) -> tuple[list[Graded], Sequence[Override], list[str]]:
     """The class with marks changed by hand, and with codes for names; said is how, and who has several sheets.
 
@@ -328,7 +330,7 @@ def _settled(
         read.tell(f"there is no such step any more, and its marks by hand are dropped: {names}")
     out.say("note", *read.notes, *of_sheets(graded), *(line for lines in several.values() for line in lines))
     if before is not None:
-        _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run)
+        _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run, aside=aside)
     return graded, log, missing
 
 
@@ -402,16 +404,21 @@ def _pages(back: Back) -> Path | None:
     return folder
 
 
-def _tell_changes(found: Sequence[Change], students: int, *, dry: bool) -> None:
-    """Tell whose marks change, and how."""
+def _tell_changes(found: Sequence[Change], students: int, *, dry: bool, aside: bool) -> None:
+    """Tell whose marks change, and how; aside, on standard error, where a report is all of standard output."""
     rows = [Row((visible(one.student, LONGEST_NAME), one.before, one.after)) for one in found]
     change = "would change" if dry else "change"
     told = f"the marks of {len(rows)} of {amount(students, 'student')} {change}"
-    if not rows:
+    if aside:
+        for one in found:
+            out.say("note", f"{visible(one.student, LONGEST_NAME)}: {one.after}, before it was {one.before}")
+        out.say("note", told)
+    elif not rows:
         out.write_page(f"{told}\n")
-        return
-    table = Rows("each change", ("student", "marks before", "marks now"), tuple(rows))
-    out.write_page(str(write(Page("Changes", (table, Paragraph(told, "about"))), "table", View(width=out.width()))))
+    else:
+        table = Rows("each change", ("student", "marks before", "marks now"), tuple(rows))
+        changed = Page("Changes", (table, Paragraph(told, "about")))
+        out.write_page(str(write(changed, "table", View(width=out.width()))))
 
 
 def _say_unread(graded: Sequence[Graded]) -> None:

@@ -13,18 +13,32 @@ import typer
 from attncalc.api.quizzes import any_seed
 from attncalc.calculations import families, load
 from attncalc.cli import output as out
-from attncalc.cli.checking import from_zero
+from attncalc.cli.checking import from_zero, policy
 from attncalc.cli.lists import listed_page
 from attncalc.cli.printing import DECIMALS
 from attncalc.cli.quizzes import Drawing, are_a_document, own_but, refuse_drawing, sizes_of, wanted_by
 from attncalc.cli.reference import named
-from attncalc.cli.settings import Colour, hinting, names, one_of, option, switch, whole_to
+from attncalc.cli.settings import (
+    Atol,
+    Cells,
+    Colour,
+    Follow,
+    Marking,
+    Marks,
+    Points,
+    Rtol,
+    hinting,
+    names,
+    one_of,
+    option,
+    switch,
+    whole_to,
+)
 from attncalc.common.errors import InputError, OptionError, reason, visible
 from attncalc.common.numerals import QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.practice.posed import Posed
 from attncalc.homework.practice.session import Draw, Session
 from attncalc.homework.quiz.search import quiz as found_for
@@ -63,21 +77,30 @@ class Earning(NamedTuple):
     policy: Annotated[
         str | None,
         option(
-            "Marks", "--policy", "FILE", "what answers earn, in a file such as policy.toml, with attempts and hint_cost"
+            "Checking",
+            "--policy",
+            "FILE",
+            "what answers earn, in a file such as policy.toml, with attempts and hint_cost; options overrule it",
         ),
     ] = None
+    marks: Marks = None
+    cells: Cells = None
+    follow: Follow = None
+    points: Points = None
+    rtol: Rtol = None
+    atol: Atol = None
     attempts: Annotated[
         int | None,
-        option("Marks", "--attempts", "N", "so many wrong answers, and the step is shown (any)", check=whole_to(99)),
+        option("Checking", "--attempts", "N", "so many wrong answers, and the step is shown (any)", check=whole_to(99)),
     ] = None
     hint_cost: Annotated[
-        str | None, option("Marks", "--hint-cost", "SHARE", "what a hint costs, as a share of its step (0)")
+        str | None, option("Checking", "--hint-cost", "SHARE", "what a hint costs, as a share of its step (0)")
     ] = None
 
     @property
     def by(self) -> Policy:
         """The policy."""
-        base = USUAL_POLICY if self.policy is None else read_policy(self.policy)
+        base = policy(Marking(**{name: said for name, said in self._asdict().items() if name in Marking._fields}))
         cost = base.hint_cost if self.hint_cost is None else from_zero("hint-cost", self.hint_cost)
         return replace(base, attempts=base.attempts if self.attempts is None else self.attempts, hint_cost=cost)
 

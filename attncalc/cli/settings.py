@@ -258,6 +258,28 @@ def hinting(section: str, usual: str) -> Any:
     return one_of(section, "--hints", HINTS, f"tell where it is wrong, also a question, or also the mistake ({usual})")
 
 
+Marks = Annotated[
+    str | None, option("Checking", "--marks", "1+1|0+1", "of a step, for its method and for its numbers (1+1)")
+]
+Cells = Annotated[
+    str | None,
+    option("Checking", "--cells", "all|each", "a wrong entry costs all marks for the numbers, or its share (all)"),
+]
+Follow = Annotated[
+    str | None,
+    option("Checking", "--follow", "method|full|none", "what follows from an own wrong value earns (method)"),
+]
+Points = Annotated[
+    list[str] | None, option("Checking", "--points", "STEP=N,…", "what a step's marks are multiplied by")
+]
+Rtol = Annotated[
+    str | None, option("Checking", "--rtol", "R", "how far an answer may be off, relative to the right value")
+]
+Atol = Annotated[
+    str | None, option("Checking", "--atol", "A", "how far it may be off; with neither, its own digits decide")
+]
+
+
 class Marking(NamedTuple):
     """How an answer is marked."""
 
@@ -267,26 +289,12 @@ class Marking(NamedTuple):
         str | None,
         option("Checking", "--policy", "FILE", "what answers earn, in a file such as policy.toml; options overrule it"),
     ] = None
-    marks: Annotated[
-        str | None, option("Checking", "--marks", "1+1|0+1", "of a step, for its method and for its numbers (1+1)")
-    ] = None
-    cells: Annotated[
-        str | None,
-        option("Checking", "--cells", "all|each", "a wrong entry costs all marks for the numbers, or its share (all)"),
-    ] = None
-    follow: Annotated[
-        str | None,
-        option("Checking", "--follow", "method|full|none", "what follows from an own wrong value earns (method)"),
-    ] = None
-    points: Annotated[
-        list[str] | None, option("Checking", "--points", "STEP=N,…", "what a step's marks are multiplied by")
-    ] = None
-    rtol: Annotated[
-        str | None, option("Checking", "--rtol", "R", "how far an answer may be off, relative to the right value")
-    ] = None
-    atol: Annotated[
-        str | None, option("Checking", "--atol", "A", "how far it may be off; with neither, its own digits decide")
-    ] = None
+    marks: Marks = None
+    cells: Cells = None
+    follow: Follow = None
+    points: Points = None
+    rtol: Rtol = None
+    atol: Atol = None
 
 
 class Tables(NamedTuple):

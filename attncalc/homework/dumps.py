@@ -274,11 +274,14 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
     sums = np.zeros(3)
     noise: float | None = None
     for place in pieces(b.shape):
-        x, y = a.read(place), b.read(place)
-        noise = _noise(a, b, x, y, dtype) if noise is None else noise
+        held = a.read(place), b.read(place)
+        noise = _noise(a, b, *held, dtype) if noise is None else noise
         with np.errstate(all="ignore"):
-            x, y = x.astype(np.float64), y.astype(np.float64)
+            x, y = (part.astype(np.float64) for part in held)
             off = _off(x, y)
+            if all(part.dtype.kind in "iu" for part in held):  # beyond 2^53 floats may be alike that these are not
+                lost = (off == 0) & (held[0] != held[1])
+                off[lost] = np.abs(np.subtract(*(part[lost].astype(object) for part in held)))
             beyond += int((off > _allowed(y, tolerance, noise)).sum())
             here = float(off.max(initial=0.0))
             if here > worst:
@@ -341,7 +344,10 @@ def _noise(a: Dumped, b: Dumped, x: Array, y: Array, dtype: str | None) -> float
     """That of the coarser of the types in which both were stored, or seem to have been before they were widened."""
     if dtype is not None:
         return NOISE.get(dtype, ROUND_OFF)
-    return max(NOISE.get(_type(each.stored, value), ROUND_OFF) for each, value in ((a, x), (b, y)))
+    return max(
+        0.0 if value.dtype.kind in "biu" else NOISE.get(_type(each.stored, value), ROUND_OFF)
+        for each, value in ((a, x), (b, y))
+    )
 
 
 def _type(stored: str, value: Array) -> str:

@@ -56,6 +56,11 @@ VERDICTS: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "a row of its own size": (np.array([[1e6, 1], [1, 1.1]], "f4"), np.array([[1e6, 1], [1, 1]], "f4"), {}, "differs"),
     "rtol": (X * 1.01, X, {"rtol": 0.02}, "within"),
     "atol alone": (X + 0.01, X, {"atol": 0.001}, "differs"),
+    "whole numbers are exact": (np.array([10**9, 5]), np.array([10**9, 6]), {}, "differs"),
+    "beyond what floats tell apart": (np.array([2**60]), np.array([2**60 + 1]), {}, "differs"),
+    "signed and unsigned": (np.array([2**63 - 1]), np.array([2**63], "u8"), {}, "differs"),
+    "whole numbers beside floats": (np.array([10**12 + 1, 5]), np.array([1e12, 5]), {}, "within"),
+    "whole numbers by what is said": (np.array([10**9, 5]), np.array([10**9, 6]), {"rtol": 0.2}, "within"),
     "NaN where NaN is due": (np.array([np.nan, np.inf, 1]), np.array([np.nan, np.inf, 1]), {}, "equal"),
     "NaN elsewhere": (np.array([np.nan, 1]), np.array([1.0, 1]), {}, "differs"),
     "another shape": (np.ones((2, 3)), np.ones((2, 4)), {}, "shape"),
@@ -87,6 +92,11 @@ FINDINGS: dict[str, tuple[Any, Any, str, str]] = {
     "nothing of these": (X[:, ORDER] + 1, X, "differs", ""),
     "one number": (np.ones((2, 3)), np.ones((3, 2)), "shape", "[2, 3] and [3, 2]"),
 }  # fmt: skip
+
+
+def test_how_far_whole_numbers_lie_apart_is_exact() -> None:
+    found = one(np.array([[2**62, 3]]), np.array([[2**62 + 100, 3]]))
+    assert (found.max_error, found.share, found.at, found.finding) == (100, 0.5, (0, 0), "")
 
 
 @pytest.mark.parametrize("case", FINDINGS)

@@ -16,6 +16,7 @@ from attncalc.common.errors import OptionError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import from_tree
+from attncalc.homework.reports.class_reports import REPORTS
 from attncalc.record.verdicts import CELLS, FOLLOWING, MARKS, VERDICTS, Policy, earned
 
 TODAY = {"follows": 1, "slip": 1, "mistake": 0, "unexplained": 0, "missing": 0}
@@ -169,6 +170,17 @@ def test_regrading_gives_the_marks_of_grading_anew(run: Run, home: Path, options
     assert [line.split("  ")[0] for line in told] == [name for name in old if old[name] != new[name]]
     assert dry.stdout.endswith(f"the marks of {len(told)} of {len(old)} students would change\n")
     assert done.stdout.startswith(dry.stdout.replace("would change", "change"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("form", sorted({*REPORTS} - {"gradescope"}))
+def test_a_report_of_marks_found_again_has_standard_output_to_itself(run: Run, home: Path, form: str) -> None:
+    run(*GRADE, "-o", "old.json")
+    alone = run(*GRADE, "--cells", "each", "-f", form)
+    again = run("grade", "--regrade", "old.json", "--cells", "each", "-f", form)
+    assert again.stdout == alone.stdout
+    assert "note: two of four: 2.5 of 4, before it was 2 of 4\n" in again.stderr
+    assert again.stderr.endswith(" of 9 students change\n")
 
 
 @pytest.mark.thorough

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rows import rows
 
 import attncalc as ac
 from attncalc.calculations import TABLE, load
+from attncalc.cli import app
 from attncalc.common.numerals import Array
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.practice.posed import AIDED, OPEN, SHOWN, UNAIDED, Posed, Task
@@ -443,6 +445,30 @@ def test_what_follows_earns_what_the_policy_says() -> None:
         assert second.finding is not None
         found.append((second.finding.verdict, at.posed.marks))
     assert found == [("follows", (2, 4)), ("follows", (3, 4)), ("follows", (1, 4))]
+
+
+SAID = {  # as options, and as a policy's file says it
+    "marks": ("--marks 0+1", 'marks = "0+1"'),
+    "cells": ("--cells each", 'cells = "each"'),
+    "follow": ("--follow none", 'follow = "none"'),
+    "points": ("--points dot=3,products=0", "points = {dot = 3, products = 0}"),
+    "rtol": ("--rtol 0.02", "tolerance = {rtol = 0.02}"),
+    "atol": ("--atol 0.5", "tolerance = {atol = 0.5}"),
+    "attempts": ("--attempts 1", "attempts = 1"),
+    "hint_cost": ("--hint-cost 0.5", "hint_cost = 0.5"),
+}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Policy)])
+def test_what_a_policy_says_is_an_option_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    options, held = SAID[name]
+    (tmp_path / "by.toml").write_text(held, encoding="utf-8")
+    found: list[Policy] = []
+    monkeypatch.setattr("attncalc.cli.practice._session", lambda *given: found.append(given[4]) or by(given[4]))
+    monkeypatch.setattr("sys.stdin", None)
+    for words in (options.split(), ["--policy", str(tmp_path / "by.toml")]):
+        assert app(["practice", "dot", *words], standalone_mode=False) == 1
+    assert found[0] == found[1] != Policy()
 
 
 @pytest.mark.release
