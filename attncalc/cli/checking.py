@@ -114,7 +114,7 @@ def check_and_show(
         with suppress(AttncalcError):  # the report is as true without the arithmetic of entries
             view = view._replace(trace=solve(problem))
     out.deliver(page(marked, where.format, view), where.path)
-    for note in (*read.notes, *own.notes, *marked.notes, *_more(marked, marking)):
+    for note in (*read.notes, *read.idle(own), *own.notes, *marked.notes, *_more(marked, marking)):
         out.say("note", note)
     for warning in warnings:
         out.say("warning", warning)
