@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from os import PathLike, fspath
 from typing import Any
 
-import numpy as np
-
 from attncalc.api.calling import function
-from attncalc.calculations import load as load_calculation
 from attncalc.common.numerals import Numbers
-from attncalc.inputs.calls import renamed
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Trace
@@ -36,19 +31,10 @@ class Model:
         The options are those of the command, which overrule what the checkpoint says: `generate=5`, `softcap=30`. Where
         there are an encoder and a decoder, the decoder's tokens are what it has written of those that are read.
         """
-        if "tokens" in renamed(load_calculation("model"), {"tokens": tokens}, self.info["options"]):
-            tokens, targets, decoder_tokens = (_one_text(ids) for ids in (tokens, targets, decoder_tokens))
         return function("model")(self.path, tokens, targets, decoder_tokens=decoder_tokens, **options)
 
     def __repr__(self) -> str:
         return f"<{self.info['architecture']}: {self.info['parameters']:,} parameters, from {self.path}>"
-
-
-def _one_text(tokens: Any) -> Any:
-    """The ids of a text, of a batch with one; those of several as they are."""
-    with suppress(ValueError):  # rows of several lengths are told where they are read
-        return tokens[0] if np.ndim(tokens) == 2 and len(tokens) == 1 else tokens
-    return tokens
 
 
 def load(path: str | PathLike[str]) -> Model:

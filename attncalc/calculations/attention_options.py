@@ -408,7 +408,9 @@ class Rotation(NamedTuple):
     beta_fast: Annotated[Optional, "yarn: pairs with more turns than this stay as they are (32)", ABOVE_0] = None
     beta_slow: Annotated[Optional, "yarn: pairs with fewer turns than this are slowed down (1)", ABOVE_0] = None
     attention_factor: Annotated[Optional, "yarn, longrope: what cosines and sines are multiplied by", ABOVE_0] = None
-    mscale: Annotated[Optional, "yarn: the attention factor's numerator, with mscale-all-dim"] = None
+    mscale: Annotated[
+        Optional, "yarn: the attention factor's numerator, with mscale-all-dim", With(("mscale_all_dim",))
+    ] = None
     mscale_all_dim: Annotated[Optional, "yarn: the attention factor's denominator"] = None
     no_truncate: Annotated[bool, "yarn: the ramp's ends are not rounded to whole pairs"] = False
     short_factor: Annotated[

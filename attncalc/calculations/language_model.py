@@ -38,7 +38,7 @@ from attncalc.calculations.transformer_blocks import (
 from attncalc.common.errors import DomainError, OptionError, place_text
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Measured, calculation
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, CAP, Exercise, Weights, operand, options_of, weight
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, CAP, Exercise, Weights, With, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, aside, constant, constants, group, output, step
@@ -281,14 +281,24 @@ def model(
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
     scale_logits: Annotated[bool, "divide the last vectors by √d_model before they are compared with words"] = False,
     no_first_norm: Annotated[bool, "the first attention has no norm in front: the embeddings have one already"] = False,
-    window_layers: Annotated[tuple[int, ...] | None, "the layers that --window is for, counted from 0 (all)"] = None,
+    window_layers: Annotated[
+        tuple[int, ...] | None,
+        "the layers that --window is for, counted from 0 (all)",
+        With(("window", "local_rope_base")),
+    ] = None,
     local_rope_base: Annotated[float | None, "the base of the turns in those layers, without scaling", ABOVE_0] = None,
     final_softcap: Annotated[float | None, "logits are squeezed into −C … C: C·tanh(logit/C)", CAP] = None,
     top: Annotated[int, "how many of the likeliest next tokens are told", AT_LEAST_1] = MOST_NEXT,
     no_head: Annotated[bool, "the model ends with its hidden states, and has no logits"] = False,
-    head_activation: Annotated[ActivationKind | None, "the function of a head's own layer; that of all others"] = None,
+    head_activation: Annotated[
+        ActivationKind | None, "the function of a head's own layer; that of all others", With(("logits/dense/weights",))
+    ] = None,
     pad_token: Annotated[int | None, "what fills up short texts; refused, for positions are not counted there"] = None,
-    start: Annotated[int | None, "the first token of a decoder beside an encoder, if it has written none"] = None,
+    start: Annotated[
+        int | None,
+        "the first token of a decoder beside an encoder, if it has written none",
+        With(("kind=encoder-decoder",)),
+    ] = None,
     generate: Annotated[int | None, "generate this many tokens, one after the other", TURNS] = None,
 ) -> Measured | Growth:
     """Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens.

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise, With
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, constant, group, note, step
 from attncalc.language.ops import mean, reread, root_of_mean
@@ -17,7 +17,7 @@ from attncalc.language.ops import mean, reread, root_of_mean
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
 Shift = Annotated[Node | None, "the shift: what is added to each feature afterwards; 0 if not given"]
 Epsilon = Annotated[float, "added to the variance under the root, so that nothing is divided by 0", FROM_0_ON]
-NormOffset = Annotated[float, "added to the gain; 1 where a model stores γ − 1, as Gemma does"]
+NormOffset = Annotated[float, "added to the gain; 1 where a model stores γ − 1, as Gemma does", With(("gamma",))]
 NormKind = Literal["layer", "rms"]
 
 

@@ -101,7 +101,9 @@ def preference_loss(
     rewards: Annotated[Node | None, "grpo: the rewards of a group of answers to one question"] = None,
     *,
     kind: Annotated[Literal["dpo", "ppo", "grpo"], "the loss"] = "dpo",
-    beta: Annotated[float | None, "how strongly the reference holds: dpo 0.1, grpo 0.04"] = None,
+    beta: Annotated[
+        float | None, "how strongly the reference holds: dpo 0.1, grpo 0.04", With(("kind=dpo", "kind=grpo"))
+    ] = None,
     clip: Annotated[
         float, "ppo, grpo: ratios count between 1 − ε and 1 + ε", ABOVE_0, With(("kind=ppo", "kind=grpo"))
     ] = 0.2,

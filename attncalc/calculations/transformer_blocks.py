@@ -27,11 +27,15 @@ NormAt = Annotated[
 ]
 
 
+GAINS = With(("gamma1", "gamma2", "gamma3", "post_gamma1", "post_gamma2", "post_gamma3", "q_gamma", "k_gamma"))
+"""What norms have learned in a block of any kind."""
+
+
 class Joining(NamedTuple):
     """How the parts of a layer are joined: options that every block has."""
 
     norm_at: NormAt = None
-    norm_offset: NormOffset = 0
+    norm_offset: Annotated[NormOffset, GAINS] = 0
     parallel: Annotated[bool, "attention and feed-forward network side by side, both from the layer's input"] = False
     residual_scale: Annotated[float, "what each part's output is multiplied by before it is added"] = 1
 

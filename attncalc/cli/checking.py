@@ -116,7 +116,7 @@ def check_and_show(
     out.deliver(page(marked, where.format, view), where.path)
     taken = (remark["text"] for remark in marked.remarks if remark["kind"] == TAKEN)
     of_operands = (*aloud(marked.remarks), *taken)
-    out.say("note", *read.notes, *of_operands, *own.notes, *marked.notes, *_more(marked, marking))
+    out.say("note", *read.notes, *read.idle(own), *of_operands, *own.notes, *marked.notes, *_more(marked, marking))
     out.say("warning", *warnings)
     return 0 if marked else WRONG
 

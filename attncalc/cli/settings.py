@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -27,7 +27,18 @@ from attncalc.common.numerals import (
     must_round_nothing,
 )
 from attncalc.common.system import NamedTuple, loaded
-from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
+from attncalc.render import (
+    BINARY,
+    DETAILS,
+    FORMATS,
+    NUMBERS,
+    PAGES,
+    PICTURES,
+    SUFFIXES,
+    TABLE,
+    Detail,
+    View,
+)
 
 if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculation, when the command line stands
     from attncalc.declare.calculation import Calculation
@@ -350,6 +361,7 @@ class Settings(NamedTuple):
     expand: bool
     explain: bool
     stored: str | None  # with --check: the type of the answer, if it was said
+    notes: tuple[str, ...] = ()  # what is to be told of options that say nothing on the page that is asked for
 
 
 def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
@@ -413,7 +425,36 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
     must_round_nothing("--exact" if exact else "--symbolic" if symbolic else "", dtype, rounding)
     exact = exact or symbolic
     of_run, adding = dtype or DTYPES[0], accumulate or ACCUMULATED[0]
-    return Settings(where, view, of_run, adding, rounding, exact, symbolic, shown.expand, shown.explain, dtype)
+    notes = tuple(_idle(shown, where))
+    return Settings(where, view, of_run, adding, rounding, exact, symbolic, shown.expand, shown.explain, dtype, notes)
+
+
+AT_WORK = {
+    "explain": (*PAGES, "json"),
+    "detail": PAGES,
+    "depth": tuple(form for form in PAGES if TABLE[form].made.endswith("_or_outline")),
+    "expand": tuple(form for form in FORMATS if form != "npy"),
+    "standalone": ("latex",),
+    "show": tuple(TABLE),
+}
+"""The formats in which options of a page say anything."""
+ALONE = {
+    "--get": {"explain", "detail", "depth", "expand", "show"},
+    "-q": {"explain", "detail", "depth", "expand"},
+    "--cell": {"explain", "detail", "depth"},
+}
+"""What says nothing where so little is asked for; beside the entries of --cell JSON has all the rest."""
+
+
+def _idle(shown: Shown, where: Target) -> Iterator[str]:
+    """What is to be told of options that say nothing on the page that is asked for."""
+    asked = {"--get": shown.get is not None, "-q": shown.quiet, "--cell": shown.cell and where.format in PAGES}
+    for name, forms in AT_WORK.items():
+        if getattr(shown, name) in (None, False):
+            continue
+        beside = [option for option, is_asked in asked.items() if is_asked and name in ALONE[option]]
+        if beside or where.format not in forms:
+            yield f"{flag(name)} has no effect {f'with {beside[0]}' if beside else f'in {where.format}'}"
 
 
 def _must_have_a_place(shown: Shown, arithmetic: Arithmetic, where: Target) -> None:

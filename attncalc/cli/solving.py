@@ -12,12 +12,12 @@ from attncalc.cli import output
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
 from attncalc.cli.settings import chosen as settled
-from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, are, both, flag
+from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, are, both, either, flag
 from attncalc.common.system import NamedTuple, TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather
-from attncalc.inputs.reading import Reading
+from attncalc.inputs.reading import WITH_HEADS, Reading
 from attncalc.record.trace import LETTERS, Trace, aloud, remarked
 from attncalc.render import PICTURES, pieces, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
@@ -165,13 +165,20 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     output.deliver(content, chosen.target.path)
     is_page = chosen.target.format == "table" and not (chosen.view.bare or chosen.view.cells or chosen.target.path)
     is_seen = is_page and output.are_one_place(sys.stdout, sys.stderr)  # above the steps
-    notes = [*read.notes, *aloud(remarked(trace.inputs)), *(() if is_seen else trace.notes)]
+    idle = [*read.idle(), *_idle_layout(read, problem), *chosen.notes]
+    notes = [*read.notes, *idle, *aloud(remarked(trace.inputs)), *(() if is_seen else trace.notes)]
     if chosen.target.format == "csv":
         from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 
         notes += lost(trace, chosen.view)
     output.say("note", *notes)
     output.say("warning", *trace.warnings)
+
+
+def _idle_layout(read: Reading, problem: Problem) -> Iterator[str]:
+    """What is to be told of a layout of heads that no operand has."""
+    if read.heads_layout is not None and not {*WITH_HEADS} & problem.inputs.keys():
+        yield f"--heads-layout has no effect without {either(map(flag, WITH_HEADS))}"
 
 
 def _solved(

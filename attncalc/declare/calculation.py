@@ -255,9 +255,10 @@ class Calculation:
         there |= {f"{name}={value}" for name, value in options.items()}
         for option in self.options:
             few = [name for name in option.beside if self.option(key := name.partition("=")[0]) or self.operand(key)]
-            said = options[option.name] != option.default
+            said = options[option.name] not in (option.default, ())
             if said and few and few[0] == option.beside[0] and there.isdisjoint(few):
-                yield f"{option.flag} has no effect without {either(flag(name).replace('=', ' ') for name in few)}"
+                spelled = (name if "/" in name else flag(name).replace("=", " ") for name in few)
+                yield f"{option.flag} has no effect without {either(spelled)}"
 
 
 def calculation(

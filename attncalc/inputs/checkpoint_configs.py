@@ -156,6 +156,8 @@ def _option(key: _Key) -> dict[str, Any]:
     if "must" in meaning or "same_as" in meaning:
         _check(key)
         return {}
+    if key.value is None and "null" in meaning:
+        return {meaning["option"]: meaning["null"]}
     if key.value is None or not _holds(meaning.get("when", {}), key.config):
         return {}
     if not isinstance(key.value, int | float) and not {"words", "places_of"} & meaning.keys():

@@ -84,7 +84,7 @@ def stored_operands(
             inner = _of_layer(table[section], config, i)
             bare = ["norm1/gamma"] if options.get("no_first_norm") and i == 0 else []
             known = {path for told in inner.values() for path in told.paths}
-            asked = [path for key, path in BIASES.items() if config.get(key) is True and path in known]
+            asked = [paths[0] for key, paths in BIASES.items() if config.get(key) is True and paths[0] in known]
             needed += [f"{stack} {i}/{path}" for path in (*_needed(inner, options), *asked) if path not in bare]
             own |= {prefix + name: told.below(f"{stack} {i}") for name, told in inner.items()}
     contents = _stacked(contents, [table["prefix"] + name for name in own] + list(own))
@@ -93,12 +93,17 @@ def stored_operands(
     if not isinstance(config.get(TIED, False), bool):
         raise InputError(f"{CONFIG}: {TIED} = {visible(str(config[TIED]), 60)} is neither true nor false")
     tied = None if TIED in table["config"] else config.get(TIED)  # where it says something else, a head that is stored
+    said_of = BIASES.keys() & {*table["passed_over"]}
     for written, told in own.items():
         name, cuts = split(_counted_from(written, config), ())
         held = next((full for full in (table["prefix"] + name, name) if full in contents.names), None)
         if held is None:
             continue
         left.pop(held, None)  # several operands may be parts of one tensor
+        unasked = [key for key in said_of if not config.get(key) and told.paths[0].partition("/")[2] in BIASES[key]]
+        if unasked:
+            fact = f"{contents.source} holds {quoted(held)}, and {CONFIG} has no {unasked[0]}: true"
+            raise InputError(fact, hint="a bias that the configuration does not ask for has no place in the model")
         if not (tied and told.paths == HEAD):
             found |= dict(_parts(contents, held, told, cuts, table["stored"], options))
     ignored = [pattern.replace("{i}", "*") for pattern in table["ignored"]]
@@ -118,8 +123,15 @@ def stored_operands(
     return found
 
 
-BIASES = {"attention_bias": "attention/bq", "mlp_bias": "feed-forward/b1"}
-"""What a configuration asks for that layers can do without."""
+BIASES = {
+    "attention_bias": ("attention/bq", "attention/bk", "attention/bv", "attention/bo"),
+    "qkv_bias": ("attention/bq", "attention/bk", "attention/bv"),
+    "mlp_bias": ("feed-forward/b1", "feed-forward/b2", "feed-forward/b3"),
+    "bias": ("attention/bq", "attention/bk", "attention/bv", "attention/bo", "feed-forward/b1", "feed-forward/b2"),
+    "use_bias": ("ssm/bx", "ssm/bz", "ssm/bo"),
+    "use_conv_bias": ("ssm/kernel_bias",),
+}
+"""What layers have if their configuration says so, where it says anything of it."""
 OTHERS = f"is {CONFIG} that of this checkpoint?"
 FIRST = ("embedding/table", "embedding/kernel")
 """What every model begins with: words, or patches of an image."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, OptionError, amount, both, listed, near, quoted, visible
+from attncalc.common.errors import InputError, OptionError, amount, both, flag, listed, near, quoted, visible
 from attncalc.common.numerals import Array, is_number, written_number
 from attncalc.declare.operands import Operand, Option
 from attncalc.inputs.given import spoken
@@ -24,6 +24,8 @@ STDIN = "standard input"
 TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
 DECIMAL = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
 """A comma between two digits."""
+WITH_HEADS = ("q", "k", "v")
+"""The operands that --heads-layout speaks of."""
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -153,6 +155,14 @@ class Reading:
             fault = f"{quoted(word)} has two decimal commas in a number"
             raise InputError(fault, hint="with --decimal , blanks part numbers: 1,5 2")
         return DECIMAL.sub(".", word)
+
+    def idle(self, *others: Reading) -> Iterator[str]:
+        """What is to be told of options that speak of tables, where neither this reading nor others opened one."""
+        said = {"delimiter": self.delimiter, "header": self.header, "labels": self.labels}
+        idle = [flag(name if value else f"no_{name}") for name, value in said.items() if value is not None]
+        opened = (contents for reading in (self, *others) for contents in reading.opened.values())
+        if idle and not any(contents.table for contents in opened):
+            yield f"{both(idle)} {'has' if len(idle) == 1 else 'have'} no effect without a CSV file"
 
     def tell(self, note: str) -> None:
         """Keep a note for the reader, once."""

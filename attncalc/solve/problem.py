@@ -14,7 +14,7 @@ from attncalc.common.errors import InputError, OptionError, ShapeError, amount, 
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import FORMATS, NamedTuple, shown
 from attncalc.declare.calculation import Calculation, checked
-from attncalc.declare.operands import Operand, Shape
+from attncalc.declare.operands import Operand, Shape, layer_of
 from attncalc.evaluate.values import Rounding
 from attncalc.language import axes as ax
 from attncalc.language.axes import Axes, Axis
@@ -142,9 +142,11 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
     """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""
     ready, dropped = {}, set()
     operands = [operand.under(options) for operand in calculation.operands_in(inputs)]
+    stored = any(operand.kind == "checkpoint" for operand in operands)
     for operand in operands:
         if operand.name in inputs:
-            ready[operand.name], row = _as_declared(operand, inputs[operand.name], options)
+            g = _one_of_a_batch(operand, inputs[operand.name]) if stored else inputs[operand.name]
+            ready[operand.name], row = _as_declared(operand, g, options)
             dropped |= row
     ranks = {name: g.value.ndim for name, g in ready.items()}
     given = [o for o in operands if o.name in ready]
@@ -174,7 +176,6 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
         inputs_[name], axes[name] = read._replace(axes=ax.names(kept)), kept
         for position, words in read.labels.items():
             labels.setdefault(kept[position].name, words)
-    stored = any(operand.kind == "checkpoint" for operand in calculation.operands)
     for operand in given:
         if operand.kind == "tokens":
             into, vocabulary = _vocabulary(calculation, operand, axes), labels.get(operand.of, ())
@@ -248,6 +249,14 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
     }
     hint = hints.get((rank, least), "")
     raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})", hint=hint)
+
+
+def _one_of_a_batch(operand: Operand, g: Given) -> Given:
+    """A text, or an image, in place of the batch of one that a framework's model is given."""
+    if layer_of(operand.name)[0] or len(g.value.shape) <= max(map(len, operand.shapes)) or len(g.value) > 1:
+        return g
+    labels = {axis - 1: words for axis, words in g.labels.items() if axis}
+    return g._replace(value=g.value[0], written=None if g.written is None else g.written[0], labels=labels)
 
 
 def _declared(operand: Operand) -> str:

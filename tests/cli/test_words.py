@@ -1,5 +1,7 @@
 """Options and operands are told apart, and every way of misspelling an option has its line."""
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -9,8 +11,12 @@ from rows import rows
 
 from attncalc.calculations import ALIASES, TABLE, load
 from attncalc.cli.command import Words, made
-from attncalc.cli.settings import option, switch
-from attncalc.common.errors import OptionError
+from attncalc.cli.settings import Arithmetic, Marking, Shown, chosen, option, switch
+from attncalc.cli.solving import solve_and_show
+from attncalc.common.errors import AttncalcError, OptionError
+from attncalc.inputs.problem_files import sample_problem
+from attncalc.inputs.reading import Reading
+from attncalc.render import TABLE as FORMATS
 
 
 def attention(
@@ -220,3 +226,72 @@ def test_natural_names_are_called_and_explained(run: Run) -> None:
 def test_a_place_alone_is_one_of_the_result(run: Run, word: str) -> None:
     done = run("matmul", "1 2; 3 4", "5 6; 7 8", "--cell", word)
     assert done.stdout.splitlines()[-1] == "product[1,0] = 3×5 + 4×7 = 43"
+
+
+OPTIONS: dict[str, Any] = {
+    "explain": True,
+    "detail": "full",
+    "depth": 1,
+    "expand": True,
+    "standalone": True,
+    "show": ["scores"],
+}
+ALONE: dict[str, dict[str, Any]] = {
+    "": {},
+    "-q": {"quiet": True},
+    "--get": {"get": "weights"},
+    "--cell": {"cell": ["weights[0,0]"]},
+}
+OPEN = {("csv", "expand", ""), *((form, name, "--cell") for form in FORMATS for name in ("expand", "show"))}
+"""What changes nothing here, and does so with --all, of an entry that it adds, or where all entries are asked for."""
+
+
+@pytest.mark.spread
+@rows("form", FORMATS)
+def test_an_option_that_changes_nothing_on_a_page_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """And one that is told changes nothing."""
+    problem = sample_problem("attention")
+
+    def written(options: dict[str, Any]) -> tuple[bytes, set[str]] | None:
+        page = tmp_path / "page"
+        with suppress(AttncalcError):
+            shown = Shown(format=form, output=str(page), **options)
+            solve_and_show(problem, chosen(shown, Arithmetic(), None, Marking()), Reading())
+            return page.read_bytes(), set(capsys.readouterr().err.splitlines())
+        return None
+
+    for alone, few in ALONE.items():
+        plain = written(few)
+        for name, value in OPTIONS.items() if plain else ():
+            found = written(few | {name: value})
+            if found and plain and (form, name, alone) not in OPEN:
+                told = {f"note: --{name} has no effect {why}" for why in (f"in {form}", f"with {alone}")}
+                assert told.isdisjoint(found[1]) == (found[0] != plain[0]), (name, alone, found[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("softmax", "1,2,3", "--header"), "--header has no effect without a CSV file"),
+        (("softmax", "x.json", "--no-labels"), "--no-labels has no effect without a CSV file"),
+        (
+            ("softmax", "1,2,3", "--header", "--delimiter", ";"),
+            "--delimiter and --header have no effect without a CSV file",
+        ),
+        (("softmax", "x.csv", "--no-header"), ""),
+        (("softmax", "1,2,3", "--check", "y.csv", "--no-header"), ""),
+        (("softmax", "1,2,3", "--check", "1,2,3", "--no-header"), "--no-header has no effect without a CSV file"),
+        (("softmax", "1,2,3", "--heads-layout", "hnd"), "--heads-layout has no effect without --q, --k or --v"),
+        (("attention", "[[[1,2]]]", "--heads-layout", "hnd"), ""),
+    ],
+)
+def test_an_option_of_reading_that_nothing_is_read_by_is_told(
+    run: Run, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "x.json").write_text("[1, 2, 3]")
+    (tmp_path / "x.csv").write_text("1,2,3\n")
+    (tmp_path / "y.csv").write_text("0.0900,0.2447,0.6652\n")
+    notes = [line for line in run(*words).stderr.splitlines() if "no effect" in line]
+    assert notes == ([f"note: {told}"] if told else [])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import NAMES, computed
 from rows import rows
 
 import attncalc as ac
 from attncalc.calculations import TABLE, load
-from attncalc.common.errors import OptionError, with_facts
+from attncalc.common.errors import OptionError, either, flag, with_facts
 from attncalc.declare.calculation import assignments, checked
 from attncalc.declare.operands import Option, Range
 
+SAMPLES = Path(__file__).parents[2] / "samples"
 ATTENTION, CROSS_ENTROPY, NORM, SOFTMAX, PAIRWISE = (
     load(name) for name in ("attention", "cross-entropy", "norm", "softmax", "pairwise")
 )
@@ -232,6 +236,61 @@ class TestRanges:
 def test_an_option_that_says_nothing_is_told(name: str, options: dict[str, Any], told: str | None) -> None:
     trace = getattr(ac, name)([[1.0, 0.0], [0.0, 1.0]], **options)
     assert [note for note in trace.notes if "has no effect" in note] == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "options", "told"),
+    [
+        ("layernorm", {"x": [[1, 2]]}, {"norm_offset": 1}, "--norm-offset has no effect without --gamma"),
+        ("rmsnorm", {"x": [[1, 2]]}, {"norm_offset": 1}, "--norm-offset has no effect without --gamma"),
+        ("rmsnorm", {"x": [[1, 2]], "gamma": [1, 2]}, {"norm_offset": 1}, None),
+        (
+            "preference-loss",
+            {"new": [-1, -2], "old": [-1, -3], "advantages": [1, -1]},
+            {"kind": "ppo", "beta": 0.3},
+            "--beta has no effect without --kind dpo or --kind grpo",
+        ),
+        (
+            "rope",
+            {"x": [[1, 2, 3, 4]]},
+            {"scaling": "yarn", "factor": 2, "original_length": 8, "mscale": 2},
+            "--mscale has no effect without --mscale-all-dim",
+        ),
+    ],
+)
+def test_so_is_one_of_other_calculations(
+    name: str, operands: dict[str, Any], options: dict[str, Any], told: str | None
+) -> None:
+    notes = load(name)(**operands, **options).notes
+    assert [note for note in notes if "has no effect" in note] == ([told] if told else [])
+
+
+@pytest.mark.parametrize("sample", ["encoder-block", "decoder-block"])
+def test_an_offset_of_gains_is_told_where_a_block_has_none(sample: str) -> None:
+    held = json.loads((SAMPLES / f"{sample}.json").read_text())
+    gains = [o.name for o in load(sample).operands if "gamma" in o.name]
+    notes = load(sample)(**held["inputs"], **held["options"] | {"norm_offset": 1}).notes
+    assert f"--norm-offset has no effect without {either(map(flag, gains))}" in notes
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "without"),
+    [
+        ("start", 1, "--kind encoder-decoder"),
+        ("window_layers", (0,), "--window or --local-rope-base"),
+        ("head_activation", "relu", "logits/dense/weights"),
+    ],
+)
+def test_so_is_what_a_model_is_made_without(option: str, value: Any, without: str) -> None:
+    told = computed("gpt2", **{option: value})
+    assert f"{flag(option)} has no effect without {without}" in told.notes
+    assert np.array_equal(told.result, computed("gpt2").result)
+
+
+@pytest.mark.spread
+@rows("name", NAMES)
+def test_nothing_that_a_model_says_of_itself_is_without_effect(name: str) -> None:
+    assert not [note for note in computed(name).notes if "has no effect" in note]
 
 
 def test_a_mixture_of_other_names_goes_with_the_whole() -> None:

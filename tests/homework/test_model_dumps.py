@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 import attncalc as ac
 from attncalc.calculations.attention_options import DEFAULTS
 from attncalc.calculations.layers import CLAMPED
-from attncalc.common.errors import InputError
+from attncalc.common.errors import InputError, flag
 from attncalc.common.numerals import ACCUMULATED
 from attncalc.evaluate.precisions import Narrow, held
 from attncalc.evaluate.values import evaluate
@@ -797,6 +797,32 @@ def test_what_a_model_returns_is_checked_as_it_is() -> None:
     assert m([IDS]).result.shape == t.result.shape
     with pytest.raises(InputError, match=r"tokens\[1\] has 2 entries where the first has 3"):
         m([[1, 2, 3], [4, 5]])
+
+
+@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.spread
+def test_a_batch_of_one_is_one_text_by_both_doors(model: str, tmp_path: Path, run: Run) -> None:
+    """What is computed has no axis of it, and dumps are right with and without."""
+    given = {name.removeprefix("given "): x[None] for name, x in reference(model).items() if name.startswith("given ")}
+    read = given.pop("image", np.array([IDS]))
+    t, by_python = computed(model), ac.load(MODELS / model)(read, **given)
+    words = ["model", str(MODELS / model), "read.npy"]
+    np.save(tmp_path / "read.npy", read)
+    for name, value in given.items():
+        np.save(tmp_path / f"{name}.npy", value)
+        words += [flag(name), f"{name}.npy"]
+    assert run(*words, "-o", "all.npz").returncode == 0
+    with np.load(tmp_path / "all.npz") as by_words:
+        for step in (*t.steps, *t.outputs):
+            assert step.shape == by_python[step.key].shape == by_words[step.key].shape
+    for state, logits in (
+        (t["hidden"], t.result),
+        (t["hidden"][:, None], t.result[None]),
+        (t["hidden"][None], t.result),
+    ):
+        np.savez(tmp_path / "dump.npz", **{"hidden": state, t.outputs[0].name: logits})
+        assert run(*words, "--check", "dump.npz").returncode == 0
+        assert by_python.check(str(tmp_path / "dump.npz"))
 
 
 def test_a_batch_is_checked_as_one_text_is() -> None:

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from checkpoints import IDS, LEFT_OUT, MODELS, NAMES, Tensors, bfloat16, computed, rewritten, tensors_of
 from conftest import Run
+from rows import rows
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError, InputError, TooLarge
 from attncalc.evaluate.large import memory
 from attncalc.inputs import checkpoints, stored_arrays
 from attncalc.inputs.checkpoint_configs import options_of, table_of, tables
+from attncalc.inputs.checkpoint_tensors import BIASES
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
 
@@ -226,6 +228,43 @@ def test_a_key_that_is_left_out_means_what_it_does_to_its_library(tmp_path: Path
     keys = {key for key, of in table if (of if isinstance(of, str) else of.get("option")) in UNTOLD[name]}
     found = ac.load(rewritten(tmp_path, name, config=dict.fromkeys(keys, LEFT_OUT))).info["options"]
     assert {option: found.get(option) for option in UNTOLD[name]} == UNTOLD[name]
+
+
+BY_THEMSELVES = {
+    "gpt_neox": "attention_bias",
+    "gpt_oss": "attention_bias",
+    "mamba": "use_conv_bias",
+    "vit": "qkv_bias",
+}
+"""The biases that are there if nothing is said of them, in the classes of `transformers`; others are not."""
+
+
+@rows(("name", "key"), [(name, key) for name, held in tables().items() for key in BIASES if key in held["passed_over"]])
+def test_biases_are_there_where_a_configuration_says_so(tmp_path: Path, name: str, key: str) -> None:
+    """`transformers` passes over those that it is not told of; no number is to be another in silence."""
+    bias = next(
+        tensor for tensor, words in tables()[name]["layer"].items() if words.split(" + ")[0].endswith(BIASES[key])
+    )
+    first = next(tensor for tensor in tensors_of(name) if ".0." in tensor)
+    bias = f"{first.partition('.0.')[0]}.0.{bias}"
+
+    def change(held: Tensors) -> Tensors:
+        return held if bias in held else held | {bias: np.zeros(1, np.float32)}
+
+    for said in (False, LEFT_OUT):
+        copy = rewritten(tmp_path, name, change, config={key: said})
+        if said is LEFT_OUT and BY_THEMSELVES.get(name) == key:
+            assert np.array_equal(computed(name, copy).result, computed(name).result)
+        else:
+            with pytest.raises(InputError, match=rf"{re.escape(bias)}.* and config\.json has no {key}: true"):
+                ac.load(copy)
+
+
+@pytest.mark.parametrize("tied", [True, False, LEFT_OUT])
+def test_what_is_said_by_nothing_overrules_a_tie(tmp_path: Path, tied: Any) -> None:
+    """Of T5's, `scale_decoder_outputs: null` is no word of the scale to `transformers`, which is then none."""
+    keys = {"tie_word_embeddings": tied, "scale_decoder_outputs": None}
+    assert ac.load(rewritten(tmp_path, "t5", config=keys)).info["options"]["scale_logits"] is False
 
 
 LISTS = {"short_factor": [1.0, 1.1], "long_factor": [2.0, 3.0]}

@@ -18,6 +18,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.judging import extent, judged, laid_out, misshapen, shape_of, unpadded
 from attncalc.homework.reading.answers import BY_HAND, Answer, Sheet, Tolerance, from_parts, nothing
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
+from attncalc.language.graph import Node
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
 from attncalc.record.verdicts import SOUND, UNEXPLAINED, USUAL_POLICY, Finding, Marked, MarkedStep, Policy, earned
@@ -102,9 +103,8 @@ class Marker:
                 continue
             if known:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
-            batched = answer.shape[:1] == (1,) and len(answer.shape) > len(self.key.nodes[key].axes)
-            if (self.key.names.of_modules or answer.dumped) and batched:
-                answer = answer.laid(lambda part: part[0, ...])  # noqa: PLW2901  (the axis of a batch of one text)
+            if self.key.names.of_modules or answer.dumped:
+                answer = _of_one_text(answer, self.key.nodes[key])  # noqa: PLW2901
             try:
                 asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
             except InputError as fault:
@@ -221,6 +221,15 @@ def _on_one_core() -> AbstractContextManager[object]:
 
     limited: AbstractContextManager[object] = linear_algebra().limit(limits=1)
     return limited
+
+
+def _of_one_text(answer: Answer, step: Node) -> Answer:
+    """An answer without the axis of a batch of one, which of all layers together stands behind theirs."""
+    places = (0, 1) if step.names[:1] == ("L+1",) else (0,)
+    at = next((i for i in places if answer.shape[i : i + 1] == (1,)), None)
+    if at is None or len(answer.shape) <= len(step.axes):
+        return answer
+    return answer.laid(lambda part: part.squeeze(at))
 
 
 def disagreeing(key: Key, stored: Mapping[str, Any]) -> list[str]:
