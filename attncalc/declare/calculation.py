@@ -16,7 +16,6 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, cached_property
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, Literal
@@ -121,28 +120,43 @@ class Measured:
         self.loss = loss  # None where nothing was given to measure by
 
 
-@dataclass(eq=False, repr=False)
 class Calculation:
     """One definition, from which the command, the function, the steps and the backward pass come."""
 
-    function: Callable[..., Node | tuple[Node, ...]]
-    shapes: Shapes
-    reference: str
-    sizes: Mapping[str, str]  # axis name → the option that gives its size
-    leading: tuple[str, ...]  # names of leading axes, the innermost first
-    check: Check | None  # raises DomainError for operands without an answer
-    remarks: Remarks | None  # warnings that depend on the values: a fully masked query
-    slopes: Slopes | None  # the Jacobian's closed form, where there is one that a reader should see
-    laws: Mapping[str, Law]  # what always holds of it: the words → a test
-    infinite: bool  # whether the result may be infinite (a divergence may)
-    finish: Callable[[Trace], Trace] | None  # what is left out once the values are known
-    pictures: Pictures | None  # what is drawn of it in place of its result
-    exercise: Exercise  # what a quiz changes of its sample
-    presets: Presets  # option → its words → the options that a word stands for, unless they are given
-
-    def __post_init__(self) -> None:
-        self.name = self.function.__name__.rstrip("_").replace("_", "-")
-        self.__module__ = self.function.__module__
+    def __init__(
+        self,
+        function: Callable[..., Node | tuple[Node, ...]],
+        shapes: Shapes,
+        *,
+        reference: str,
+        sizes: Mapping[str, str],
+        leading: tuple[str, ...],
+        check: Check | None,
+        remarks: Remarks | None,
+        slopes: Slopes | None,
+        laws: Mapping[str, Law],
+        infinite: bool,
+        finish: Callable[[Trace], Trace] | None,
+        pictures: Pictures | None,
+        exercise: Exercise,
+        presets: Presets,
+    ) -> None:
+        self.name = function.__name__.rstrip("_").replace("_", "-")
+        self.function = function
+        self.__module__ = function.__module__
+        self.shapes = shapes
+        self.reference = reference
+        self.sizes = sizes  # axis name → the option that gives its size
+        self.leading = leading  # names of leading axes, the innermost first
+        self.check = check  # raises DomainError for operands without an answer
+        self.remarks = remarks  # warnings that depend on the values: a fully masked query
+        self.slopes = slopes  # the Jacobian's closed form, where there is one that a reader should see
+        self.laws = laws  # what always holds of it: the words → a test
+        self.infinite = infinite  # whether the result may be infinite (a divergence may)
+        self.finish = finish  # what is left out once the values are known
+        self.pictures = pictures  # what is drawn of it in place of its result
+        self.exercise = exercise  # what a quiz changes of its sample
+        self.presets = presets  # option → its words → the options that a word stands for, unless they are given
 
     def __repr__(self) -> str:
         return f"<calculation {self.name}>"
