@@ -14,6 +14,7 @@ import numpy as np
 
 from attncalc.calculations import DERIVATIVES, default_word, shape_words, value_word
 from attncalc.common.errors import NoGradient, flag
+from attncalc.common.system import grouped
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.mistake import names
 from attncalc.declare.operands import UPSTREAM, Operand, Option
@@ -168,9 +169,7 @@ def _gradient(problem: Problem) -> tuple[tuple[StepLine, ...], str]:
 
 def _folded(found: Sequence[Step], costs: Mapping[str, cost.Cost]) -> Iterable[StepLine]:
     """The steps; of parts that are worked out alike (heads, tokens, layers, turns) the last one stands for all."""
-    alike: dict[tuple[str, str], list[Step]] = {}
-    for step in found:
-        alike.setdefault((re.sub(r"\d+", "#", step.group), step.name), []).append(step)
+    alike = grouped(found, lambda step: (re.sub(r"\d+", "#", step.group), step.name))
     shown = {same[-1].key: [step.group for step in same[:-1]] for same in alike.values()}
     for step in found:
         if step.key in shown:

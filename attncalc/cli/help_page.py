@@ -9,6 +9,7 @@ from typing import Any
 from typer.core import TyperOption
 
 from attncalc.common.errors import NARROWEST
+from attncalc.common.system import grouped
 
 GENERAL = "General"
 INDENT = 2  # of what stands below a heading
@@ -50,10 +51,7 @@ def write_options(formatter: Any, options: Sequence[TyperOption], further: Colle
 
 
 def _sections(options: Sequence[TyperOption]) -> dict[str, list[TyperOption]]:
-    found: dict[str, list[TyperOption]] = {}
-    for each in options:
-        found.setdefault(each.rich_help_panel or GENERAL, []).append(each)
-    return found
+    return grouped(options, lambda each: each.rich_help_panel or GENERAL)
 
 
 def _names(options: Sequence[TyperOption]) -> str:

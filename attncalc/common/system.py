@@ -12,13 +12,25 @@ from contextvars import ContextVar
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attncalc.common.errors import AttncalcError, reason, visible
 
 if TYPE_CHECKING:
     from inspect import Signature
     from typing import NamedTuple as NamedTuple  # noqa: PLC0414 — else mypy takes the name for private
+
+Thing = TypeVar("Thing")
+Kind = TypeVar("Kind")
+
+
+def grouped(things: Iterable[Thing], kind: Callable[[Thing], Kind]) -> dict[Kind, list[Thing]]:
+    """The things of each kind, in their order."""
+    found: dict[Kind, list[Thing]] = {}
+    for one in things:
+        found.setdefault(kind(one), []).append(one)
+    return found
+
 
 # What lets a call start fast: code loaded when it is needed, and classes made without compiling anything.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, both, near, quoted, visible
 from attncalc.common.numerals import LAYOUTS, STORED, Array
-from attncalc.common.system import NamedTuple, is_folder, shown
+from attncalc.common.system import NamedTuple, grouped, is_folder, shown
 from attncalc.evaluate.precisions import PRECISIONS
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
 from attncalc.homework.reading.precisions import narrowest
@@ -164,9 +164,7 @@ def _paired(a: Mapping[str, Dumped], b: Mapping[str, Dumped], names: Mapping[str
     left = {name for name in a if name not in pairs.values()}
     alike = (_path, _path), (_returned(a, b), _path), (_path, _returned(b, a))
     for in_a, in_b in ((str, str), *alike):
-        known: dict[str, list[str]] = {}
-        for name in left:
-            known.setdefault(in_a(name), []).append(name)
+        known = grouped(left, in_a)
         for name in b:
             others = known.get(in_b(name), [])
             if name not in pairs and len(others) == 1 and others[0] in left:

@@ -10,7 +10,7 @@ from itertools import combinations, groupby
 from operator import gt, itemgetter, sub
 
 from attncalc.common.errors import NoGradient, both
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, grouped
 from attncalc.language.axes import Axes, find
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total
@@ -532,10 +532,8 @@ def _told(reasons: Sequence[Reason], apart: bool) -> tuple[str, str]:
 
 def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
     """The steps that a gradient came through, each with the rules that were applied there."""
-    through: dict[str, list[str]] = {}
-    for reason in dict.fromkeys(reasons):
-        through.setdefault(reason.through, []).append(reason.text)
-    return tuple((where, "; ".join(_merged(texts))) for where, texts in through.items())
+    through = grouped(dict.fromkeys(reasons), lambda reason: reason.through)
+    return tuple((where, "; ".join(_merged(reason.text for reason in found))) for where, found in through.items())
 
 
 def _merged(rules: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from attncalc.common.errors import amount, visible
+from attncalc.common.system import grouped
 from attncalc.record.numbers import format_number
 from attncalc.record.trace import FACTS, Step, Trace, alike
 from attncalc.render import View, beside, shown
@@ -144,9 +145,7 @@ def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View
         alone = len(names) < depth
         return (True, str(number), False) if alone else (False, "/".join(names[:depth]), is_backward(step, trace))
 
-    gathered: dict[tuple[bool, str, bool], list[tuple[int, Step]]] = {}
-    for item in steps:
-        gathered.setdefault(part(item), []).append(item)
+    gathered = grouped(steps, part)
     before, gaps = "", trace.gaps
     width = max((len(name) for alone, name, _ in gathered if alone), default=0)
     for (alone, name, backward), inside in gathered.items():
@@ -270,10 +269,8 @@ def where(trace: Trace, view: View) -> Iterator[Block]:
 def followed(keys: list[list[str]], gaps: Collection[str] = (), within: str = "") -> Iterator[tuple[str, str]]:
     """`source → encoder 1 → …`, then the same of the inside of each part that is like none before it."""
     order = [name for name, _ in groupby(keys, key=lambda key: key[0])]
-    inside: dict[str, list[list[str]]] = {}
-    for name, *rest in keys:
-        inside.setdefault(name, []).append(rest)
-    parts = {name: [rest for rest in found if rest] for name, found in inside.items()}
+    inside = grouped(keys, lambda key: key[0])
+    parts = {name: [rest for _, *rest in found if rest] for name, found in inside.items()}
     names = [name for name in dict.fromkeys(order) if parts[name] or within or len(order) < MOST_ROWS]
     yield within or "all", ARROW.join(_with_gaps(_shortly(names), gaps))
     seen: dict[str, str] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attncalc.common.errors import both
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, grouped
 from attncalc.record.trace import Entry, Origin, Step, Trace
 from attncalc.render import View, html, traces
 from attncalc.render.page import (
@@ -97,7 +97,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
         here: dict[Place, Told] = {}
         for at, entry in entries:
-            sources = _sources(asking.origins(trace, step, at))
+            sources = grouped(asking.origins(trace, step, at), lambda origin: (origin.operand, origin.of))
             words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
             if how := _how(trace, step, at, _place(table, step, at), entry, words, view):
                 there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
@@ -118,13 +118,6 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
 
     blocks = [block for block in page.blocks if silent or not (isinstance(block, Paragraph) and block.kind == "onward")]
     return page._replace(blocks=tuple(map(numbered, blocks)), told=told, felt=frozenset(felt))
-
-
-def _sources(origins: Iterable[Origin]) -> dict[tuple[bool, str], list[Origin]]:
-    found: dict[tuple[bool, str], list[Origin]] = {}
-    for origin in origins:
-        found.setdefault((origin.operand, origin.of), []).append(origin)
-    return found
 
 
 def _places(pairs: Iterable[tuple[Table, Iterable[Origin]]], numbers: Mapping[int, int]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.errors import amount, both, visible
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple, loaded
+from attncalc.common.system import NamedTuple, grouped, loaded
 from attncalc.record.numbers import format_number, shortest, texts
 from attncalc.record.trace import Given, Step, Trace
 from attncalc.render import View, asked_for, beside, operand_steps, shown
@@ -180,12 +180,10 @@ def _is_of(layer: str, groups: Iterable[str]) -> bool:
 
 def _of_layers(given: Sequence[Table]) -> Iterator[str]:
     """How many weights each layer was given: `encoder 1: 16 arrays with 172 numbers`."""
-    layers: dict[str, list[int]] = {}
-    for table in given:
-        layers.setdefault(table.name.rpartition("/")[0], []).append(prod(table.shape))
-    for name, counts in layers.items():
+    for name, tables in grouped(given, lambda table: table.name.rpartition("/")[0]).items():
         if name:
-            yield f"{name}: {amount(len(counts), 'array')} with {amount(sum(counts), 'number')}"
+            count = sum(prod(table.shape) for table in tables)
+            yield f"{name}: {amount(len(tables), 'array')} with {amount(count, 'number')}"
 
 
 def _whole(trace: Trace, view: View) -> Iterator[Block]:

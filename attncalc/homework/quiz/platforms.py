@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from html import escape
 
 from attncalc.common.errors import OptionError, place_text, visible
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, grouped
 from attncalc.homework.quiz.exports import FIXED, OFF, Gap, Where, Writing, body, plain, written
 from attncalc.render.page import Page
 
@@ -47,10 +47,7 @@ def moodle(questions: Sequence[Question]) -> str:
 
 def pools(questions: Sequence[Question]) -> dict[str, list[Question]]:
     """The questions of each pool."""
-    found: dict[str, list[Question]] = {}
-    for one in questions:
-        found.setdefault(one.pool, []).append(one)
-    return found
+    return grouped(questions, lambda one: one.pool)
 
 
 def _moodle_question(one: Question) -> str:

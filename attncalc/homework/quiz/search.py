@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError, both, near, quoted
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, grouped
 from attncalc.declare.mistake import StepKey
 from attncalc.declare.operands import UPSTREAM, Option
 from attncalc.evaluate.values import Plan, evaluate, plan
@@ -315,9 +315,7 @@ def _differing(values: Mapping[int, Array], count: int) -> Array:
     """Between which of many values of a step, by their numbers, one sees that they differ."""
     seen = np.zeros((count, count), dtype=bool)
     there = np.array([*values])
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for i, value in values.items():
-        groups.setdefault(value.shape, []).append(i)
+    groups = grouped(values, lambda i: values[i].shape)
     seen[np.ix_(there, there)] = len(groups) > 1  # of other shapes; those of one are looked at below
     for group in groups.values():
         stacked = np.array([values[i].ravel() for i in group], dtype=np.float64)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attncalc.common.errors import InputError, near, quoted
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, grouped
 from attncalc.homework.reading.names import alike, file_name, is_inside
 from attncalc.inputs.calls import check_version
 from attncalc.inputs.given import spoken
@@ -47,10 +47,7 @@ class Keys(NamedTuple):
     @property
     def by_id(self) -> dict[str, list[Variant]]:
         """The problems by their hashes, those that were replaced too."""
-        found: dict[str, list[Variant]] = {}
-        for one in (*self.variants, *self.replaced):
-            found.setdefault(one.id, []).append(one)
-        return found
+        return grouped((*self.variants, *self.replaced), lambda one: one.id)
 
     @property
     def by_name(self) -> dict[str, list[Variant]]:

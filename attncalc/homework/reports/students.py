@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from attncalc.common.errors import both, quoted
+from attncalc.common.system import grouped
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
@@ -22,12 +23,9 @@ CODE = re.compile(r"s-[a-z2-7]{8}")
 
 def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded], dict[str, list[str]]]:
     """One sheet of each student, the last that is answered or the first; and what is said of those with several."""
-    found: dict[tuple[str, str], list[Graded]] = {}
-    for one in graded:
-        found.setdefault((alike(one.student), one.problem), []).append(one)
     counts: list[Graded] = []
     told: dict[str, list[str]] = {}
-    for sheets in found.values():
+    for sheets in grouped(graded, lambda one: (alike(one.student), one.problem)).values():
         read = [one for one in sheets if one.marked is not None]
         if len(sheets) == 1 or not read:
             counts += sheets
