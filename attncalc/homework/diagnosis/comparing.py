@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -370,32 +369,27 @@ _INSIDE = "~"
 """The group of what is written down inside a step."""
 
 
-@dataclass(frozen=True, eq=False)
-class Manners:
+class Manners(NamedTuple):
     """Many manners of rounding: for each, how, to how many digits, and at which places."""
 
-    mode: Array
-    decimals: Array
-    figures: Array  # 0 where decimals are meant
+    digits: Array  # [manner, 3]: the mode, the decimals, and the figures, 0 where decimals are meant
     where: Array  # [manner, place]
-    throughout: Array  # whether that is at every step, to so many decimals
-
-    def __len__(self) -> int:
-        return len(self.mode)
+    spared: Sequence[str]  # for each manner, the one step before the last that it does not round, "" where none is
+    throughout: Array  # the manners that round to so many decimals at every step, which may be one unit off
 
     def at(self, place: int, value: Array) -> Array:
         """The value as each manner rounds it at that place; the manners are its leading axis."""
         if value.dtype.kind != "f" or not self.where[:, place].any():
             return value
-        shape = (len(self), *(1,) * (value.ndim - 1))
-        decimals = self.decimals.reshape(shape).astype(float)
+        shape = (-1, *(1,) * (value.ndim - 1))
+        mode, decimals, figures = (column.reshape(shape) for column in self.digits.T)
         with np.errstate(all="ignore"):
-            if self.figures.any():
+            if figures.any():
                 size = np.where(value == 0, 1, np.abs(value))
-                fine = self.figures.reshape(shape) - 1 - np.floor(np.log10(np.where(np.isfinite(size), size, 1)))
-                decimals = np.where(self.figures.reshape(shape) > 0, fine, decimals)
+                fine = figures - 1 - np.floor(np.log10(np.where(np.isfinite(size), size, 1)))
+                decimals = np.where(figures > 0, fine, decimals)
             scale = 10.0**decimals
-            rounded = _rounded(value * scale, self.mode.reshape(shape)) / scale
+            rounded = _rounded(value * scale, mode) / scale
         chosen = self.where[:, place].reshape(shape) & np.isfinite(value)
         return np.where(chosen, rounded, value)
 
@@ -406,19 +400,17 @@ def _rounded(x: Array, mode: Array) -> Array:
     return np.copysign(np.where(mode == 0, up, np.where(mode == 1, even, cut)), x)
 
 
-@dataclass(frozen=True, eq=False)
-class Rounded:
+class Rounded(NamedTuple):
     """What a step becomes: a value for each manner of rounding."""
 
     values: Array  # [manner, …]
-    digits: Sequence[tuple[int, int, int]]  # for each manner, the mode, the decimals and the figures
-    spared: Sequence[str]  # for each manner, the one step before the last that it does not round, "" where none is
-    throughout: Array  # the manners that round to so many decimals at every step, which may be one unit off
+    manners: Manners
 
     def culprit(self, manner: int, exact: Array, half: Array) -> str:
         """The one step without whose rounding a manner gives what is exact; "" where it is no single one."""
-        alike = [i for i, digits in enumerate(self.digits) if self.spared[i] and digits == self.digits[manner]]
-        found = {self.spared[i] for i in alike if (np.abs(self.values[i] - exact) <= half * (1 + 1e-9)).all()}
+        digits, spared = self.manners.digits, self.manners.spared
+        alike = [i for i in np.flatnonzero((digits == digits[manner]).all(axis=1)).tolist() if spared[i]]
+        found = {spared[i] for i in alike if (np.abs(self.values[i] - exact) <= half * (1 + 1e-9)).all()}
         return found.pop() if len(found) == 1 else ""
 
 
@@ -436,7 +428,8 @@ class Spelled:
 
     def rounded(self, operands: Mapping[str, Array], kept: Digits, own: Own | None = None) -> Rounded:
         """The step's value in every manner of rounding to so many digits."""
-        manners, spared = self._manners(kept, own or {})
+        manners = self._manners(kept, own or {})
+        count = len(manners.where)
         order = plan([self.root], given=(own or {}).keys(), keep=lambda node: False)
         there = {node: i for i, node in enumerate(self.places)}
         turns = iter([there[node] for node in order.order if node.op == "step"])
@@ -444,30 +437,26 @@ class Spelled:
         def after_step(value: Array) -> Array:  # evaluate asks for each step in the order of its plan
             place = next(turns)
             node = self.places[place]
-            front = value if value.ndim > len(node.axes) else np.broadcast_to(value, (len(manners), *value.shape))
+            front = value if value.ndim > len(node.axes) else np.broadcast_to(value, (count, *value.shape))
             return manners.at(place, front)
 
         value = evaluate(order, operands, given=own, after_step=after_step)[self.root]
         value = value.astype(np.float64) if value.dtype.kind == "b" else value  # true and false are 1 and 0 on a sheet
         if value.ndim == len(self.root.axes):
-            value = np.broadcast_to(value, (len(manners), *value.shape))
-        value = as_parts(value)
-        digits = zip(manners.mode.tolist(), manners.decimals.tolist(), manners.figures.tolist(), strict=True)
-        return Rounded(value, list(digits), spared, np.flatnonzero(manners.throughout))
+            value = np.broadcast_to(value, (count, *value.shape))
+        return Rounded(as_parts(value), manners)
 
-    def _manners(self, kept: Digits, own: Own) -> tuple[Manners, list[str]]:
-        """Every usual manner of rounding to so many digits, and for each the step that it spares."""
+    def _manners(self, kept: Digits, own: Own) -> Manners:
+        """Every usual manner of rounding to so many digits."""
         scopes = list(self._scopes(own))
         every = [
-            (mode, *digits, *scope)
+            ((mode, *digits), *scope, number < THROUGHOUT and not digits[1])
             for digits in kept
             for mode in range(len(MODES))
-            for scope in (scopes[:THROUGHOUT] if digits[1] else scopes)
+            for number, scope in enumerate(scopes[:THROUGHOUT] if digits[1] else scopes)
         ]
-        modes, decimals, figures, where, spared = zip(*every, strict=True)
-        first = [i % len(scopes) < THROUGHOUT and not figure for i, figure in enumerate(figures)]  # decimals come first
-        manners = Manners(*map(np.array, (modes, decimals, figures, where, first)))
-        return manners, list(spared)
+        digits, where, spared, throughout = zip(*every, strict=True)
+        return Manners(np.array(digits), np.array(where), spared, np.flatnonzero(throughout))
 
     def _scopes(self, own: Own) -> Iterator[tuple[Array, str]]:
         """Where one may round, and the step that is spared: everywhere, at the steps alone, at all but one, at one."""

@@ -431,10 +431,10 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
     alike = rounded.values.shape[1:] == answer.shape
     hits = fitting(answer, rounded.values).tolist() if alike else []
     if alike and not hits:
-        near = fitting(answer, rounded.values[rounded.throughout], within_a_unit)
-        hits = rounded.throughout[near].tolist()
+        near = fitting(answer, rounded.values[rounded.manners.throughout], within_a_unit)
+        hits = rounded.manners.throughout[near].tolist()
     if _comes_out_throughout(key, question):  # whole numbers are not read off to three or four figures
-        hits = [hit for hit in hits if not rounded.digits[hit][2]]
+        hits = [hit for hit in hits if not rounded.manners.digits[hit, 2]]
     exact = key.values([node], own)[0]
     if not hits or (np.isfinite(exact) & np.isinf(answer.value)).any():
         return None  # nobody rounds a number to ∞
