@@ -377,15 +377,12 @@ class Key:
         found = self.solutions.values(expressions, own)
         return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
 
-    def true(self, steps: Iterable[StepKey]) -> Own:
-        """The values that steps have with the true operands; of large ones none."""
-        small = self._small(steps)
+    def foresee(self, steps: Iterable[StepKey]) -> Own:
+        """What steps should be, but for large ones: worked out together, as one by one each would begin anew."""
+        every = {step: self.nodes[step].sources[0] for step in steps}
+        small = {step: expression for step, expression in every.items() if not self._is_large(expression)}
         values = self.solutions.values([*small.values()])
         return {step: values[expression] for step, expression in small.items()}
-
-    def foresee(self, steps: Iterable[StepKey]) -> None:
-        """Work out what these steps should be, together: one by one, each would begin with the operands anew."""
-        self.solutions.values([*self._small(steps).values()])
 
     def rounded(self, node: Node, kept: Digits, own: Own | None = None) -> Rounded:
         """What a step becomes by rounding on the way to it, to so many digits."""
@@ -514,11 +511,6 @@ class Key:
             )
             return
         yield ..., as_parts(self.solutions.values([node], own)[node])
-
-    def _small(self, steps: Iterable[StepKey]) -> dict[StepKey, Node]:
-        """The expressions of those steps that are not large."""
-        expressions = {step: self.nodes[step].sources[0] for step in steps}
-        return {step: expression for step, expression in expressions.items() if not self._is_large(expression)}
 
     def _is_large(self, expression: Node) -> bool:
         return self._most_entries(expression) > LARGE

@@ -420,7 +420,7 @@ class _Sheet:
         step, answer, expected, own = question[:4]
         if step in self.key.complex:
             return None
-        bases = [(expected, self.key.true(own))]
+        bases = [(expected, self.key.foresee(own))]
         if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
             bases.append((follows, own))
         alike = [(value, base) for value, base in bases if value.shape == answer.shape]
