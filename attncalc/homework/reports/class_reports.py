@@ -83,8 +83,9 @@ def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     steps = step_names(graded)
     rows = []
     for one in graded:
-        student, *found, remark = _in_brief(one)
-        rows.append(Row((student, *found, *cells(one, steps), remark), verdict(one) in SOUND))
+        student, *brief, remark = _in_brief(one)
+        found = {step.name: step.mistake or step.verdict for step in one.steps}
+        rows.append(Row((student, *brief, *(found.get(name, "") for name in steps), remark), verdict(one) in SOUND))
     head = ("student", "verdict", "marks", *steps, "remark")
     students = Rows("each student", head, tuple(rows), code=frozenset(range(3, 3 + len(steps))))
     by = Paragraph(f"Policy: {how.policy}")
@@ -105,18 +106,6 @@ def verdict(one: Graded) -> str:
     return UNREADABLE if one.marked is None else one.marked.verdict
 
 
-def score(one: Graded) -> str:
-    """`4 of 8`, nothing for a sheet that could not be read."""
-    return "" if one.marked is None else in_marks(one.marked.score, one.marked.out_of)
-
-
-def why(one: Graded) -> str:
-    """What is wrong with a sheet, in a line: its first wrong step and the mistakes, or why it could not be read."""
-    if one.marked is None:
-        return one.fault
-    return "; ".join(filter(None, (str(one.carried or ""), _first_wrong(one.marked))))
-
-
 def _first_wrong(marked: Marked) -> str:
     """`first wrong at weights: att-no-scale`."""
     if marked.first_wrong is None:
@@ -127,7 +116,11 @@ def _first_wrong(marked: Marked) -> str:
 
 
 def _in_brief(one: Graded) -> tuple[str, str, str, str]:
-    return one.student, verdict(one), score(one), why(one)
+    """A student with the verdict, the marks, and a remark: where a sheet goes wrong, or why it could not be read."""
+    if one.marked is None:
+        return one.student, UNREADABLE, "", one.fault
+    remark = "; ".join(filter(None, (str(one.carried or ""), _first_wrong(one.marked))))
+    return one.student, one.marked.verdict, in_marks(one.marked.score, one.marked.out_of), remark
 
 
 def counted(graded: Sequence[Graded]) -> str:
@@ -152,12 +145,6 @@ def without_sheet(absent: Sequence[str]) -> list[str]:
     """`7 students have no sheet: Mia, Nils, …`; nothing where all have one."""
     names = [visible(student, LONGEST_NAME) for student in absent]
     return [f"{amount(len(names), 'student has', 'students have')} no sheet: {both(names, MOST_TOLD)}"] if names else []
-
-
-def cells(one: Graded, steps: Sequence[str]) -> list[str]:
-    """What is said of each step of a sheet: the mistake, else the verdict; "" where it has no place for the step."""
-    found = {step.name: step.mistake or step.verdict for step in one.steps}
-    return [found.get(name, "") for name in steps]
 
 
 # Data

@@ -44,7 +44,8 @@ def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> tup
     head = [name.strip().casefold() for name in rows[0]]
     at = _column(rows[0], column, source)
     found, lost = _matched(rows, head, graded)
-    most = _possible(rows, at)
+    of_canvas = (row[at] for row in rows[1:] if at < len(row) and row[0].strip().casefold() == POSSIBLE)
+    most = next(of_canvas, "")
     other = locked = 0
     scales: set[str] = set()
     for line, one in found.items():
@@ -145,14 +146,6 @@ def _key(name: str) -> str:
     """A name without what differs from list to list, signs against formulas too; `Lee, Ann` is Ann Lee."""
     last, _, first = meant(name).partition(",")
     return alike(f"{first} {last}")
-
-
-def _possible(rows: Sequence[Sequence[str]], at: int) -> str:
-    """What Canvas says can be reached."""
-    for row in rows[1:]:
-        if row and row[0].strip().casefold() == POSSIBLE and at < len(row):
-            return row[at]
-    return ""
 
 
 def _grade(score: float, out_of: float, limit: str) -> str:
