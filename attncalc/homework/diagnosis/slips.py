@@ -112,7 +112,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if not (np.isfinite(answer.value) | right).all():
         return HALF if _overflows_in_half(key, question, base) else None
     if answer.stored in HALVES:
-        from attncalc.homework.diagnosis.narrow_norms import are_narrow  # a door: few answers are dumps
+        from attncalc.homework.diagnosis.noise import are_narrow  # a door: few answers are dumps
 
         if are_narrow(key, question, value, base):
             return NO_UPCAST
