@@ -153,19 +153,17 @@ def without_sheet(absent: Sequence[str]) -> list[str]:
 def _json(graded: Sequence[Graded], how: Account) -> str:
     """One object, a student a line."""
     students = ",\n  ".join(json.dumps(_student(one)) for one in graded)
-    told = {"mistakes": tally(graded), "first_wrong": hardest(graded), "policy": how.policy.to_dict()}
-    who = {
-        "items": [*map(item_document, items(graded))],
-        "made_by": {each.name: each.students for each in made(graded)},
+    told: dict[str, Any] = {"mistakes": tally(graded), "first_wrong": hardest(graded), "policy": how.policy.to_dict()}
+    told["items"] = [*map(item_document, items(graded))]
+    told["made_by"] = {each.name: each.students for each in made(graded)}
+    now_and_then = {
+        "variants": [*map(item_document, variants(graded))],
+        "absent": [*how.absent],
+        "log": [change.to_dict() for change in how.log],
+        "audit": document(graded, how.policy) if how.audited else None,
     }
-    if wholes := [*map(item_document, variants(graded))]:
-        who["variants"] = wholes
-    log: dict[str, Any] = {"absent": [*how.absent]} if how.absent else {}
-    if how.log:
-        log["log"] = [change.to_dict() for change in how.log]
-    if how.audited:
-        log["audit"] = document(graded, how.policy)
-    rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**told, **who, **log}.items())
+    told |= {key: value for key, value in now_and_then.items() if value}
+    rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in told.items())
     return f'{{"students": [\n  {students}],\n {rest}}}\n'
 
 

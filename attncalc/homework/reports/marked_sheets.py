@@ -167,30 +167,21 @@ def _given(step: MarkedStep, wrong: Wrong, marked: Marked) -> tuple[tuple[str, .
 
     Those of another shape than the step's are in their own rows.
     """
-    if step.misshapen:
-        return _as_rows(step)
-    drawn = [*_map(step.shape, wrong)]
-    if step.verdict in SOUND or step.given is None or (step.shape and not drawn):
+    drawn = [] if step.misshapen else [*_map(step.shape, wrong)]
+    if not step.misshapen and (step.verdict in SOUND or step.given is None or (step.shape and not drawn)):
         return ()
     cells = _cells(step)
-    if cells.size != prod(step.shape) or any(isinstance(cell, dict) for cell in cells.flat):  # complex ones
+    shape = cells.shape if step.misshapen else step.shape
+    rows, columns = prod(shape[:-1]), (1, *shape)[-1]
+    is_drawn = cells.size > 1 and max(rows, columns) <= MOST_MAPPED if step.misshapen else cells.size == prod(shape)
+    if not is_drawn or any(isinstance(cell, dict) for cell in cells.flat):  # complex ones
         return ()
     told = [*map(_number, cells.flat)]
     if marked.reveal and drawn and step.expected is not None:
         due = np.array(step.expected, dtype=object).flat
         off = np.ravel(drawn)
         told = [f"{own} → {_short(x)}" if no else own for own, x, no in zip(told, due, off, strict=True)]
-    return tuple(tuple(row) for row in np.array(told, dtype=object).reshape(max(len(drawn), 1), -1))
-
-
-def _as_rows(step: MarkedStep) -> tuple[tuple[str, ...], ...]:
-    """The numbers of an answer in its own shape, where that is small enough for a map."""
-    cells = _cells(step)
-    rows, columns = prod(cells.shape[:-1]), (1, *cells.shape)[-1]
-    if cells.size <= 1 or max(rows, columns) > MOST_MAPPED or any(isinstance(x, dict) for x in cells.flat):
-        return ()
-    told = np.array([*map(_number, cells.flat)], dtype=object).reshape(rows, columns)
-    return tuple(map(tuple, told))
+    return tuple(map(tuple, np.array(told, dtype=object).reshape(rows, columns)))
 
 
 def _cells(step: MarkedStep) -> Array:
