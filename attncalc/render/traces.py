@@ -545,15 +545,15 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     """
     problem = trace.problem if isinstance(trace.problem, Problem) else None
     usual, given = (problem.calculation.defaults, problem.options) if problem else ({}, {})
-    spoken = {name: f"{sign} = {_option(number)}" for name, (sign, number) in (signs or {}).items()}
-    if "h" in spoken and spoken["h"] == f"h = {_option(trace.options.get('heads', (signs or {})['h'][1]))}":
+    spoken = {name: f"{sign} = {in_words(number)}" for name, (sign, number) in (signs or {}).items()}
+    if "h" in spoken and spoken["h"] == f"h = {in_words(trace.options.get('heads', (signs or {})['h'][1]))}":
         spoken["heads"] = spoken.pop("h")
     letters = {
         name for name in usual if len(name) == 1 and any(re.search(rf"\b{name}\b", step.why) for step in trace.steps)
     }
     told = spoken.keys() | given.keys() | letters
     chosen = [name for name, value in trace.options.items() if name in told or value != usual.get(name)]
-    said = {name: f"{name} = {_option(trace.options[name])}" for name in chosen}
+    said = {name: f"{name} = {in_words(trace.options[name])}" for name in chosen}
     for name, words in spoken.items():
         if words.partition(" = ")[0] != name:
             said[name] = f"{name} = {words}" if name in said or name in usual else words
@@ -562,9 +562,10 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     return [*said.values()]
 
 
-def _option(value: Any) -> str:
+def in_words(value: Any, comma: str = ",", equals: str = "=") -> str:
+    """An option's value: `full`, `0.5,1`, `a=1,b=2`."""
     if isinstance(value, (list, tuple)):
-        return ",".join(map(_option, value))
-    if isinstance(value, dict):
-        return ",".join(f"{name}={_option(item)}" for name, item in value.items())
+        return comma.join(in_words(item, comma, equals) for item in value)
+    if isinstance(value, Mapping):
+        return comma.join(f"{name}{equals}{in_words(item, comma, equals)}" for name, item in value.items())
     return value if isinstance(value, str) else shortest(value)

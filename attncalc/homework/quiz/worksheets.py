@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,11 +13,10 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.marking.judging import SHOWN_DECIMALS
 from attncalc.homework.reading.sheets import spelled
-from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
 from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
 from attncalc.render.printing import AS_IT_IS, Printing, printed
-from attncalc.render.traces import formula, operands
+from attncalc.render.traces import formula, in_words, operands
 from attncalc.solve.asking import numbered
 from attncalc.solve.problem import problem_of
 
@@ -147,18 +145,10 @@ def _chosen(trace: Trace) -> str:
     told = [
         (name, value) for name, value in given.items() if not (saved or isinstance(value, bool)) or value != usual[name]
     ]
-    return ", ".join(f"{name} = {_word(value)}" for name, value in told)
+    return ", ".join(f"{name} = {in_words(value, ', ', ' = ')}" for name, value in told)
 
 
 def about(trace: Trace) -> str:
     """What is worked out, in a sentence or two."""
     derivative, _, name = trace.calculation.rpartition(" ")
     return f"{DERIVATIVES[derivative].says.format(name)} {trace.summary}" if derivative else trace.summary
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} = {_word(item)}" for name, item in value.items())
-    if isinstance(value, tuple | list):
-        return ", ".join(map(_word, value))
-    return value if isinstance(value, str) else shortest(value)
