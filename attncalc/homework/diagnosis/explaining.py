@@ -15,6 +15,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import WHERE, Mistake, StepKey, in_places
+from attncalc.evaluate.values import is_given
 from attncalc.homework.diagnosis.comparing import (
     Close,
     Odds,
@@ -31,7 +32,7 @@ from attncalc.homework.diagnosis.comparing import (
 from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, writes
 from attncalc.homework.reading.answers import BY_HAND, Answer
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import walk
 
 Explanation = tuple[Mistake, ...]
 """Mistakes that, made together, give what was written."""
@@ -257,14 +258,9 @@ def _gap(key: Key, question: Question) -> list[StepKey]:
 
     A gradient is made of the forward pass too, also of steps whose values it does not take.
     """
-    seen: set[Node] = set()
-    stack = list(filter(None, (key.nodes[question.step], key.solutions.differentiated)))
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack.extend(s for s in node.sources if not (s.op == "step" and s.key in question.own))
-    return [node.key for node in seen if node.op == "step"]
+    roots = filter(None, (key.nodes[question.step], key.solutions.differentiated))
+    between = walk(*roots, into=lambda node: [s for s in node.sources if not is_given(s, question.own)])
+    return [node.key for node in between if node.op == "step"]
 
 
 # What they give

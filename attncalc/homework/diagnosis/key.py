@@ -6,6 +6,7 @@ A question is what is asked of it: a step that is to be judged, with what its wr
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -116,8 +117,8 @@ def excerpt(
     return evaluate([root], inputs, keep=lambda made: False, careful=careful)[root]
 
 
-def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> Iterator[tuple[slice, Array]]:
-    """A large value, some rows at a time; nothing comes where it cannot be had so."""
+def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> Iterator[tuple[Any, Array]]:
+    """A large value, some rows at a time, with where in the whole each stands; nothing where it cannot be had so."""
     axis = rows(node)
     if axis is None:
         return
@@ -126,11 +127,11 @@ def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> 
     whole: Whole = {}
     behind = set(walk(node))
     for start in range(0, size, step):
-        part = slice(start, min(start + step, size))
-        value = excerpt(node, operands, {axis: np.arange(part.start, part.stop)}, own, whole, behind)
+        end = min(start + step, size)
+        value = excerpt(node, operands, {axis: np.arange(start, end)}, own, whole, behind)
         if value is None:
             return
-        yield part, value
+        yield (..., slice(start, end), slice(None)), value
 
 
 MOST_MOVED = 200
@@ -479,36 +480,29 @@ class Key:
         return frozenset(walk(*self.nodes.values()))
 
     def excerpts(self, nodes: Sequence[Node], chosen: Mapping[str, Array], own: Own | None) -> Iterator[Array | None]:
-        """The nodes' values at some places of their axes, one after the other; None as `_excerpt` says.
+        """The nodes' values at some places of their axes, one after the other; None where `excerpt` has none.
 
         Small values that are wanted as a whole are worked out many at a time, what they share once for all of these.
         """
         whole: Whole = {}
         if chosen or any(self._is_large(node) for node in nodes):
-            yield from (self._excerpt(node, chosen, own, whole) for node in nodes)
+            for node in nodes:
+                behind, found = self.solutions.usable(own, node), None
+                with suppress(DomainError):
+                    found = excerpt(node, self.solutions.operands, chosen, behind, whole, self.shared, careful=False)
+                yield None if found is None else as_parts(found)
             return
         number = max(1, AT_ONCE // max(map(self._most_entries, nodes), default=1))
         for start in range(0, len(nodes), number):
             some = nodes[start : start + number]
-            found = self.solutions.values_once(some, own)
-            yield from (as_parts(found[node]) for node in some)
-
-    def _excerpt(self, node: Node, chosen: Mapping[str, Array], own: Own | None, whole: Whole) -> Array | None:
-        """A node's value at some places of its axes; None where that takes a large value as a whole."""
-        own = self.solutions.usable(own, node)
-        try:
-            found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared, careful=False)
-        except DomainError:
-            return None
-        return None if found is None else as_parts(found)
+            values = self.solutions.values_once(some, own)
+            yield from (as_parts(values[node]) for node in some)
 
     def in_blocks(self, node: Node, own: Own | None) -> Iterator[tuple[Any, Array]]:
         """A node's value, some rows at a time where it is not small; with where in the whole each stands."""
         own = self.solutions.usable(own, node)
         if self._most_entries(node) > FEW and rows(node) is not None:
-            yield from (
-                ((..., part, slice(None)), value) for part, value in in_blocks(node, self.solutions.operands, own)
-            )
+            yield from in_blocks(node, self.solutions.operands, own)
             return
         yield ..., as_parts(self.solutions.values([node], own)[node])
 
