@@ -132,7 +132,8 @@ def with_lists(calculation: Calculation, own: Mapping[str, Any], reading: Readin
         word = own.get(option.name)
         if option.many and option.types and isinstance(word, str):  # of numbers
             place = Operand(option.name, option.name, (("n",),), words=option.choices)
-            if find(word, place, reading) is not None:
+            is_file = word.startswith(("-", "@", "path:")) or exists(word.partition("#")[0])  # called by its whole name
+            if is_file and find(word, place, reading) is not None:
                 found[option.name] = read_word(word, place, reading, {}).value.tolist()
     return found
 
