@@ -16,7 +16,7 @@ from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, are, both
 from attncalc.common.system import NamedTuple, TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.calls import Gathered, gather
+from attncalc.inputs.calls import Gathered, gather, with_lists
 from attncalc.inputs.reading import WITH_HEADS, Reading
 from attncalc.record.trace import LETTERS, Trace, aloud, remarked
 from attncalc.render import PICTURES, pieces, render
@@ -46,8 +46,8 @@ def carry_out(
         from attncalc.cli.models import with_text  # a door, as above
 
         words = with_text(words, own)
-    named, options, backward = by_name(calculation, derivative, own)
     read = Reading(**tables.asked())
+    named, options, backward = by_name(calculation, derivative, with_lists(calculation, own, read))
     gathered = (_gathered_in_letters if chosen.symbolic else gather)(
         calculation, words, named, options, read, backward=backward is not None
     )

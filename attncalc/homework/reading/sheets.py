@@ -123,8 +123,13 @@ class StepNames:
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
 
     def is_passed_over(self, name: str) -> bool:
-        """Whether a name may be that of a module whose output no step is."""
-        return self.of_modules is not None and not self.meant(name) and not self.of_modules.parts(name, self._shapes)
+        """Whether a name may be that of a module whose output no step is, or of a part of a step's own definition."""
+        if self.meant(name):
+            return False
+        front = [name[:i] for i, sign in enumerate(name) if sign == "/"]
+        if any(part in self._by_name for part in front) and not any(group == front[-1] for group, _ in self._shapes):
+            return True
+        return self.of_modules is not None and not self.of_modules.parts(name, self._shapes)
 
     def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
         """The step behind an array's name, or several that lie in it side by side or one behind the other."""
