@@ -19,7 +19,7 @@ import numpy as np
 from attncalc.common.errors import InputError, both, near, quoted, reason, visible
 from attncalc.common.numerals import is_misspelt
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, samples_folder, shown
-from attncalc.declare.operands import Operand
+from attncalc.declare.operands import UPSTREAM, Operand
 from attncalc.inputs.given import (
     MAX_CELLS,
     as_typed,
@@ -475,8 +475,10 @@ def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) ->
     """The operand turned where that is asked for, and with the rank that is declared."""
     if operand.name in reading.transpose:
         given = transposed(given, operand.name)
-    if reading.heads_layout is not None and operand.name in ("q", "k", "v"):
-        given = heads_first(given, operand.name, reading.heads_layout)
+    if layout := reading.heads_layout:
+        arrives = operand.name == UPSTREAM.name and given.value.ndim == len(layout)  # at a result that has heads
+        if arrives or operand.name in ("q", "k", "v"):
+            given = heads_first(given, operand.name, layout)
     return fit(given, operand, table=table)
 
 
