@@ -205,7 +205,7 @@ def _kept(path: Path | None) -> list[dict[str, Any]]:
     for number, text in enumerate(decode(read_file(str(path)), shown(str(path))).splitlines()):
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             line = None
         if isinstance(line, dict) and (type(line.get("seed")) is int or isinstance(line.get("said"), str)):
             found.append(line)

@@ -333,7 +333,12 @@ class Tables(NamedTuple):
 
     heads_layout: Annotated[
         str | None,
-        one_of("Reading", "--heads-layout", LAYOUTS, "how heads and tokens lie in q, k, v and answers (bhnd, hnd)"),
+        one_of(
+            "Reading",
+            "--heads-layout",
+            LAYOUTS,
+            "how heads and tokens lie in q, k, v, upstream and answers (bhnd, hnd)",
+        ),
     ] = None
 
     def asked(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from attncalc.common.system import NamedTuple, TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather, with_lists
-from attncalc.inputs.reading import WITH_HEADS, Reading
+from attncalc.inputs.reading import WITH_HEADS, Reading, has_heads
 from attncalc.record.trace import LETTERS, Trace, aloud, remarked
 from attncalc.render import PICTURES, pieces, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
@@ -177,7 +177,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
 def _idle_layout(read: Reading, problem: Problem) -> Iterator[str]:
     """What is to be told of a layout of heads that no operand has."""
-    if read.heads_layout is not None and not {*WITH_HEADS} & problem.inputs.keys():
+    layout = read.heads_layout
+    if layout is not None and not any(has_heads(given, name, layout) for name, given in problem.inputs.items()):
         yield f"--heads-layout has no effect without {either(map(flag, WITH_HEADS))}"
 
 
