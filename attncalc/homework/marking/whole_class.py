@@ -124,6 +124,10 @@ def refuse_misspelt(policy: Policy, task: Posed) -> None:
     """Raise where a policy has points for what is no step of any problem."""
     known = [task.names, *task.parts.values()]
     for name in policy.points:
+        problem, _, step = name.partition("/")
+        if step and problem in task.parts:
+            task.parts[problem].find(step)
+            continue
         for names in [each for each in known if each.meant(name)] or known[:1]:
             names.find(name)
 
@@ -239,12 +243,12 @@ class _ByOwn:
     def marker(self, own: Variant) -> Marker:
         """The marker of a problem."""
         document = {key: value for key, value in own.held.document.items() if key not in WHOSE}
-        if (name := str(document)) not in self.made:
+        if (name := f"{own.name} {document}") not in self.made:
             key = Key(own.held.problem)
             asked = from_document(own.held.document, key.names, self.keys.source)
             while len(self.made) >= MOST_MARKERS:
                 self.made.pop(next(iter(self.made)))
-            self.made[name] = _marker(key, self.settings, asked)
+            self.made[name] = _marker(key, self.settings, asked, own.name)
         return self.made[name]
 
     def blank(self, own: Variant, student: str) -> Graded:
@@ -349,8 +353,13 @@ def _unanswered(step: MarkedStep, hint: str) -> MarkedStep:
     return replace(own, finding=found, given=None, score=0.0, share=0.0, answered=0.0, written=())
 
 
-def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
-    own = {name: weight for name, weight in how.policy.points.items() if key.names.meant(name)}
+def _marker(key: Key, how: Settings, asked: Asked, problem: str = "") -> Marker:
+    """The marker by which a problem is marked; of several, the points of one's steps may be said with its name."""
+    said = how.policy.points
+    of_it = {
+        name.removeprefix(f"{problem}/"): weight for name, weight in said.items() if name.startswith(f"{problem}/")
+    }
+    own = {name: weight for name, weight in {**said, **of_it}.items() if key.names.meant(name)}
     by = replace(how.policy, points=own)
     return Marker(key, policy=by, reveal=how.reveal, dtype=how.dtype, asked=asked, lenient=True)
 
