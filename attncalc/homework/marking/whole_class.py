@@ -91,6 +91,7 @@ class Settings:
     dtype: str | None = None  # in which answers were stored
     asked: Asked = EVERYTHING
     keys: Keys | None = None  # where every student has a problem of their own
+    layout: str | None = None  # of heads and tokens in answers
 
 
 class Posed(NamedTuple):
@@ -149,6 +150,7 @@ def counted(work: Iterable[Graded], many: int) -> list[Graded]:
 
 def marking(problem: Problem, settings: Settings, reading: Reading) -> Callable[[Submission], Graded]:
     """What marks a submission; its markers are made once."""
+    settings = replace(settings, layout=reading.heads_layout)
     mark = _by_one(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings).mark
     return lambda submission: _graded(mark, submission, reading)
 
@@ -361,7 +363,7 @@ def _marker(key: Key, how: Settings, asked: Asked, problem: str = "") -> Marker:
     }
     own = {name: weight for name, weight in {**said, **of_it}.items() if key.names.meant(name)}
     by = replace(how.policy, points=own)
-    return Marker(key, policy=by, reveal=how.reveal, dtype=how.dtype, asked=asked, lenient=True)
+    return Marker(key, policy=by, reveal=how.reveal, dtype=how.dtype, asked=asked, lenient=True, layout=how.layout)
 
 
 def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, reading: Reading) -> Graded:
