@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import attncalc as ac
+from attncalc.record.verdicts import Marked
 
 Array = NDArray[Any]
 
@@ -184,7 +185,7 @@ def test_any_number_may_be_taken_from_a_row(
     right = np.exp(scaled) / np.exp(scaled).sum(axis=1, keepdims=True)
     trace = ac.softmax(x if axis else x.T, axis=axis, temperature=temperature)
 
-    def marked(**steps: Array) -> ac.Marked:
+    def marked(**steps: Array) -> Marked:
         return trace.check(
             {
                 step: [[f"{v:.{decimals}f}" for v in row] for row in (value if axis else value.T)]

@@ -654,7 +654,7 @@ def test_zeros_alone_come_to_nothing_but_zero(name: str) -> None:
         operand: given._replace(value=given.value * 1e-200, written=None) if given.value.dtype.kind == "f" else given
         for operand, given in problem.inputs.items()
     }
-    own = problem.options | ({"eps": 0} if "eps" in problem.settled else {})
+    own = dict(problem.options) | ({"eps": 0} if "eps" in problem.settled else {})
     with suppress(AttncalcError):
         for line in page_in("plain", solve(problem._replace(inputs=tiny, options=own))).splitlines():
             *_, work, value = ["", "", *line.split(" = ")]
