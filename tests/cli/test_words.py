@@ -241,8 +241,12 @@ ALONE: dict[str, dict[str, Any]] = {
     "--get": {"get": "weights"},
     "--cell": {"cell": ["weights[0,0]"]},
 }
-OPEN = {("csv", "expand", ""), *((form, name, "--cell") for form in FORMATS for name in ("expand", "show"))}
-"""What changes nothing here, and does so with --all, of an entry that it adds, or where all entries are asked for."""
+OPEN = {
+    ("csv", "expand", ""),
+    *((form, "show", "--cell") for form in FORMATS),
+    *((form, "expand", alone) for form in FORMATS for alone in ("--get", "--cell")),
+}
+"""What changes nothing here, and does so with --all, where all entries are asked for, or of what it adds itself."""
 
 
 @pytest.mark.spread
@@ -294,3 +298,13 @@ def test_an_option_of_reading_that_nothing_is_read_by_is_told(
     (tmp_path / "y.csv").write_text("0.0900,0.2447,0.6652\n")
     notes = [line for line in run(*words).stderr.splitlines() if "no effect" in line]
     assert notes == ([f"note: {told}"] if told else [])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "asked", [{"get": "exponentials"}, {"show": ["exponentials"]}, {"cell": ["exponentials[0,0]"]}]
+)
+def test_what_a_definition_adds_may_be_asked_for(tmp_path: Path, form: str, asked: dict[str, Any]) -> None:
+    with suppress(OptionError):
+        shown = Shown(format=form, output=str(tmp_path / "page"), expand=True, **asked)
+        assert chosen(shown, Arithmetic(), None, Marking()).notes == ()

@@ -288,8 +288,10 @@ def is_another_shift(key: Key, question: Question) -> bool:
     """
     step, answer, right = question[:3]
     first, node = shifted_in(key), key.nodes[step]
+    if first is None or first in question.own or not answer.answered.all():
+        return False
     over = next((behind.args["over"] for behind in walk(node) if behind.op == "peak"), None)
-    if first is None or first in question.own or over not in node.names or not answer.answered.all():
+    if over not in node.names:
         return False
     along, is_power = node.names.index(over), step != first
     if right.shape[along] < 2 or (is_power and not is_moved_by_a_shift(key, step)):
@@ -303,7 +305,7 @@ def is_another_shift(key: Key, question: Question) -> bool:
 def is_moved_by_a_shift(key: Key, step: StepKey) -> bool:
     """Whether a step is e times as large where scores lose 1 less, as their powers are."""
     first, right = shifted_in(key), key.value(step)
-    scores = first and key.value(first)
+    scores = None if first is None else key.value(first)
     moved = None if first is None or scores is None else key.value(step, own={first: scores + 1})
     return moved is not None and right is not None and bool(np.allclose(moved, right * np.e, atol=0))
 

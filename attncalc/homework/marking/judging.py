@@ -339,7 +339,7 @@ class _Sheet:
         if not question.own_are_right or step in self.doubted or not self.key.is_small(step):
             return None
         if follows := not self.shifted.isdisjoint(question.own):
-            is_right = carried(self.key, question._replace(own_are_right=False), self.answers, self.made) is not None
+            is_right = carried(self.key, question._replace(own_are_right=False), self.answers, ()) is not None
         else:
             is_right = is_another_shift(self.key, question)
         self.shifted |= {step} if is_right else set()
@@ -533,7 +533,8 @@ class _Sheet:
         So they are not what the steps before them give, and nothing that is right was made of them.
         """
         alone = {step for step, question in self.questions.items() if self._is_doubtful(question)}
-        return alone.union(*(self.shifted & q.own.keys() for q in self.questions.values() if self._is_unshifted(q)))
+        after = (q for q in self.questions.values() if self.shifted & q.own.keys() and self._is_unshifted(q))
+        return alone.union(*(self.shifted & q.own.keys() for q in after))
 
     def _is_unshifted(self, question: Question) -> bool:
         """Whether a step is as it should be where the maximum is taken away, and not as it follows from own values."""
