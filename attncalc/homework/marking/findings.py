@@ -290,7 +290,7 @@ def is_another_shift(key: Key, question: Question) -> bool:
     first, node = shifted_in(key), key.nodes[step]
     if first is None or first in question.own or not answer.answered.all():
         return False
-    over = next((behind.args["over"] for behind in walk(node) if behind.op == "peak"), None)
+    over = next((behind.args["over"] for behind in walk(key.nodes[first]) if "over" in behind.args), None)
     if over not in node.names:
         return False
     along, is_power = node.names.index(over), step != first
