@@ -242,8 +242,12 @@ ALONE: dict[str, dict[str, Any]] = {
     "--get": {"get": "weights"},
     "--cell": {"cell": ["weights[0,0]"]},
 }
-OPEN = {("csv", "expand", ""), *((form, name, "--cell") for form in FORMATS for name in ("expand", "show"))}
-"""What changes nothing here, and does so with --all, of an entry that it adds, or where all entries are asked for."""
+OPEN = {
+    ("csv", "expand", ""),
+    *((form, "show", "--cell") for form in FORMATS),
+    *((form, "expand", alone) for form in FORMATS for alone in ("--get", "--cell")),
+}
+"""What changes nothing here, and does so with --all, where all entries are asked for, or of what it adds itself."""
 
 
 @pytest.mark.spread
@@ -331,3 +335,13 @@ def test_what_is_no_list_is_told(run: Run, tmp_path: Path, word: str, said: str)
     done = run("scaling", "--dk", word)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"Error: {said}")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "asked", [{"get": "exponentials"}, {"show": ["exponentials"]}, {"cell": ["exponentials[0,0]"]}]
+)
+def test_what_a_definition_adds_may_be_asked_for(tmp_path: Path, form: str, asked: dict[str, Any]) -> None:
+    with suppress(OptionError):
+        shown = Shown(format=form, output=str(tmp_path / "page"), expand=True, **asked)
+        assert chosen(shown, Arithmetic(), None, Marking()).notes == ()
