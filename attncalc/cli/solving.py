@@ -13,7 +13,7 @@ from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
 from attncalc.cli.settings import chosen as settled
 from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, are, both, either, flag
-from attncalc.common.system import NamedTuple, TooLongError, alarm
+from attncalc.common.system import TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather, with_lists
@@ -55,16 +55,10 @@ def carry_out(
     return _answered(problem, {}, chosen, check, marking, read)
 
 
-class ByName(NamedTuple):
-    """What of a call is said by name."""
-
-    operands: dict[str, str]
-    options: dict[str, Any]
-    backward: Backward | None
-
-
-def by_name(calculation: Calculation, derivative: str, own: Mapping[str, Any]) -> ByName:
-    """What a calculation's options say; a value that one of them cannot have is told before a file is read."""
+def by_name(
+    calculation: Calculation, derivative: str, own: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, Any], Backward | None]:
+    """The operands, options and derivative that a call names; a value that cannot be is told before a file is read."""
     given = {name: value for name, value in own.items() if value is not None}
     known = [UPSTREAM.name, WEIGHTS, *(operand.name for operand in calculation.operands if is_spoken(operand))]
     options = {option.name: given[option.name] for option in calculation.options if option.name in given}
@@ -72,7 +66,7 @@ def by_name(calculation: Calculation, derivative: str, own: Mapping[str, Any]) -
     if derivative:
         backward = Backward(names(given.get("wrt")), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
     operands = {name: given[name] for name in known if name in given}
-    return ByName(operands, checked(calculation, options) if options else {}, backward)
+    return operands, checked(calculation, options) if options else {}, backward
 
 
 def run(
