@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from inspect import Parameter, Signature
-from os import fspath
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 
 from attncalc.calculations import load, operand_words, shape_words, type_words
-from attncalc.common.errors import OptionError, amount, both, either, visible
+from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
 from attncalc.common.numerals import ACCUMULATED, NARROW, STORED, must_agree, must_round_nothing
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import from_frameworks, read_all, renamed
+from attncalc.inputs.given import spoken
 from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import in_floats, is_fraction, to_given
 from attncalc.inputs.reading import Reading
@@ -79,7 +80,7 @@ def signature(calculation: Calculation) -> Signature:
     ]
     named: dict[str, tuple[Any, str]] = {o.name: (None, operand_words(o)) for o in operands if not o.positional}
     named |= {o.name: (o.default, type_words(o)) for o in calculation.options}
-    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | str | None")} if calculation.weights else {}
+    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | str | PathLike[str] | None")} if calculation.weights else {}
     words = ", ".join(f'"{word}"' for word in ACCUMULATED)
     named |= {"dtype": ("float64", "DTypeLike"), "accumulate": (ACCUMULATED[0], f"Literal[{words}]")}
     named |= {"round_to": (None, "int | None"), **dict.fromkeys(_SWITCHES, (False, "bool"))}
@@ -102,10 +103,8 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     settings = {name: check(named[name]) for name, check in _SETTINGS.items() if name in named}
     given = by_name | {name: value for name, value in named.items() if name not in settings}
     notes: tuple[str, ...] = ()
-    if calculation.operand(WEIGHTS) is None and (
-        isinstance(given.get(WEIGHTS), Mapping | str) or (given.get(WEIGHTS) is None and calculation.weights)
-    ):
-        together, notes = _together(calculation, given.pop(WEIGHTS, None) or {}, given)
+    if calculation.operand(WEIGHTS) is None and (calculation.weights or isinstance(given.get(WEIGHTS), Mapping | str)):
+        together, notes = _together(calculation, given.pop(WEIGHTS, None), given)
         given = together | given
     for operand in calculation.operands:
         if operand.kind == "model" and given.get(operand.name) is not None:
@@ -144,9 +143,15 @@ def _together(
     calculation: Calculation, weights: Any, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The operands that come together, by our names or by those of frameworks, and what is to be said of these."""
-    known = (name for name in weights if calculation.operand(name) or calculation.option(name))
-    if isinstance(weights, Mapping) and (not weights or any(known)):
-        return dict(weights), ()
+    if isinstance(weights, Mapping | None):
+        known = (name for name in weights or {} if calculation.operand(name) or calculation.option(name))
+        if not weights or any(known):
+            return dict(weights or {}), ()
+    elif not isinstance(weights, str | PathLike):
+        fault = f"weights is {spoken(weights)}, and no mapping, nor a file"
+        raise InputError(fault, hint="of a module of torch's they are its state_dict()")
+    else:
+        weights = fspath(weights)
     options = {name: value for name, value in given.items() if calculation.option(name)}
     width = np.shape(given["x"])[-1] if np.ndim(given.get("x", ())) > 1 else None
     told = from_frameworks(calculation, weights, options, width)

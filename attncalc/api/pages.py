@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # each method loads its own writer
 IN_PYTHON = View(in_python=True)
 
 
-def plain(trace: Trace) -> str:
-    """The page without any drawing, as `print` shows it."""
-    return str(render(trace, "plain", IN_PYTHON))
+def page(trace: Trace, format: str, *, standalone: bool = False) -> str:
+    """The page as text: plain, as `print` shows it, Markdown, or LaTeX to put into a document or as one."""
+    return str(render(trace, format, IN_PYTHON._replace(standalone=standalone)))
 
 
 def cell(trace: Trace, places: Sequence[str]) -> str:
@@ -28,11 +28,6 @@ def cell(trace: Trace, places: Sequence[str]) -> str:
     from attncalc.render.entries import cells  # a door: few calls ask for entries
 
     return "\n".join(line.text for _, line in cells(trace, View(cells=tuple(places))))
-
-
-def latex(trace: Trace, *, standalone: bool) -> str:
-    """The page in LaTeX, to put into a document or as one."""
-    return str(render(trace, "latex", View(standalone=standalone)))
 
 
 def rich(trace: Trace) -> Drawn:
@@ -49,11 +44,6 @@ def html(trace: Trace, *, standalone: bool) -> str:
     from attncalc.render.html import fragment  # a door: so do the styles and MathML
 
     return fragment(traces.page(trace, IN_PYTHON), View())
-
-
-def markdown(trace: Trace) -> str:
-    """The same as Markdown."""
-    return str(render(trace, "markdown", IN_PYTHON))
 
 
 def equations(trace: Trace) -> str:

@@ -108,7 +108,8 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
     prior, likelihood, observed = numbers(values["prior"]), numbers(values["likelihood"]), values["observed"]
     if prior is None or likelihood is None:
         return
-    has_columns = likelihood.ndim > prior.ndim
+    one_table = likelihood.ndim > 1 and likelihood.shape[-1] != prior.shape[-1]  # for a whole batch
+    has_columns = likelihood.ndim > prior.ndim or one_table
     weights = prior[..., None] if has_columns else prior
     if not meet(weights, likelihood):
         return
@@ -116,9 +117,11 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
     if has_columns and observed is not None:
         impossible = impossible[..., observed : observed + 1]
     if impossible.any():
-        at = np.argwhere(impossible)[0]
-        what = f"column {at[-1] if observed is None else observed}" if has_columns else "what was seen"
-        raise DomainError(f"no hypothesis allows {what}: its evidence is 0, and nothing can be learnt from it")
+        at = [*map(int, np.argwhere(impossible)[0])]
+        what = f"column {at.pop() if observed is None else observed}" if has_columns else "what was seen"
+        lead = at[: impossible.ndim - has_columns]
+        row = f"of row {','.join(map(str, lead))} (counted from 0) " if lead else ""
+        raise DomainError(f"no hypothesis {row}allows {what}: its evidence is 0, and nothing can be learnt from it")
     sums = likelihood.sum(axis=-1)
     if has_columns and (np.abs(sums - 1) > 1e-6).any():
         note(f"rows of likelihood sum to {', '.join(f'{s:.4g}' for s in sums.ravel()[:4])}: not every outcome is there")

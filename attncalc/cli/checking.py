@@ -27,7 +27,7 @@ from attncalc.common.errors import AttncalcError, InputError, OptionError, liste
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing, usual_hints
-from attncalc.homework.reading.answers import ANSWER, Answer, Sheet
+from attncalc.homework.reading.answers import ANSWER
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
@@ -98,14 +98,13 @@ def check_and_show(
     with limited("the answer", timed=False):
         if view.get and "" in sheet.steps:  # the answer to the one step that is asked for
             sheet = replace(sheet, steps={view.get if name == "" else name: a for name, a in sheet.steps.items()})
-        if read.heads_layout in ("bnhd", "nhd"):
-            sheet = _heads_first(sheet, key, read.heads_layout)
         marker = Marker(
             key,
             policy=policy(marking),
             reveal=marking.reveal,
             dtype=stored_as,
             asked=_asked(stored, key),
+            layout=read.heads_layout,
         )
         marked = marker.mark(sheet).told(marking.hints or usual_hints(problem, sheet))
     if where.path:
@@ -135,19 +134,6 @@ def _asked(stored: Mapping[str, Any], key: Key) -> Asked:
     from attncalc.homework.reading.asked import from_document  # a door: few problems say so
 
     return from_document(stored, key.names)
-
-
-def _heads_first(sheet: Sheet, key: Key, layout: str) -> Sheet:
-    """The sheet with heads in front of tokens in what has both, and channels behind them: no scores, no weights."""
-    steps = {name: node for step, node in key.nodes.items() for name in ("/".join(step).strip("/"), step[1])}
-    steps[""] = key.nodes[key.result]
-
-    def laid(name: str, answer: Answer) -> Answer:
-        if answer.value.ndim != len(layout) or name not in steps or steps[name].names[-1:] in (("n",), ("m",)):
-            return answer
-        return answer.laid(lambda part: part.swapaxes(-3, -2))
-
-    return replace(sheet, steps={name: laid(name, answer) for name, answer in sheet.steps.items()})
 
 
 def policy(marking: Marking, base: Policy = USUAL_POLICY) -> Policy:

@@ -80,7 +80,7 @@ def _trace(ctx: Any) -> Trace:
     """What steps are read off: the problem, computed with the call's options if it can be."""
     problem = _problem(ctx)
     with suppress(AttncalcError):
-        said = by_name(problem.calculation, "", ctx.params).options
+        _, said, _ = by_name(problem.calculation, "", ctx.params)
         return solve(problem._replace(options={**problem.options, **said}))
     return solve(problem)
 

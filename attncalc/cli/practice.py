@@ -34,7 +34,7 @@ from attncalc.cli.settings import (
     switch,
     whole_to,
 )
-from attncalc.common.errors import InputError, OptionError, reason, visible
+from attncalc.common.errors import InputError, OptionError, both, flag, reason, visible
 from attncalc.common.numerals import QUESTION
 from attncalc.common.system import NamedTuple, shown, unwritable
 from attncalc.declare.operands import UPSTREAM
@@ -161,6 +161,8 @@ def practice(
             for heading, rows in families().items()
         }
         _show(list(listed_page({heading: rows for heading, rows in known.items() if rows}).blocks), view)
+        alone = {"fade": fade, "no_why": not why, "predict": predict, "save": save, "print_decimal": print_decimal}
+        _tell_idle({**own, **_given(drawing), **_given(asking), **_given(earning), **alone})
         return 0
     path = None if save is None else _save_file(save)
     how: dict[str, Any] = {"fade": fade, "whys": why, "predict": predict}
@@ -178,6 +180,19 @@ def practice(
         if path is not None:
             _append(path, session.record())
     return 0 if session.solved else NOT_SOLVED
+
+
+def _given(options: Drawing | Asked | Earning) -> dict[str, Any]:
+    """Those of a group of options that are not as they are by themselves."""
+    return {name: value for name, value in options._asdict().items() if value != options._field_defaults[name]}
+
+
+def _tell_idle(options: Mapping[str, Any]) -> None:
+    """Tell of options that say nothing where no calculation is practised."""
+    idle = [flag(name) for name, value in options.items() if value not in (None, False)]
+    if idle:
+        have = "has" if len(idle) == 1 else "have"
+        out.say("note", f"{both(idle)} {have} no effect without a calculation")
 
 
 def _save_file(word: str) -> Path:
@@ -205,7 +220,7 @@ def _kept(path: Path | None) -> list[dict[str, Any]]:
     for number, text in enumerate(decode(read_file(str(path)), shown(str(path))).splitlines()):
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             line = None
         if isinstance(line, dict) and (type(line.get("seed")) is int or isinstance(line.get("said"), str)):
             found.append(line)
@@ -225,7 +240,8 @@ def _session(
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
     seed, sizes = drawing.seed, sizes_of(drawing.size)
-    held = _held(words[0], drawing) if are_a_document(words) else None
+    read = Reading()
+    held = _held(words[0], drawing, read) if are_a_document(words) else None
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
     own_sizes = write_graph(held.problem).bound.sizes if held else sizes  # for other numbers like its own
     kept = _kept(path)
@@ -254,7 +270,7 @@ def _session(
     ]
     chosen = earlier[-1] if earlier else any_seed() if seed is None else seed
     if seed is None and held is None and not earlier:
-        out.say("note", f"--seed {chosen} makes these problems again")
+        read.tell(f"--seed {chosen} makes these problems again")
     wanted = wanted_by(name, drawing, options) if held is None else _like(held)
     wanted = wanted._replace(sizes=own_sizes, asks=asks)
 
@@ -276,16 +292,15 @@ def _session(
     session = _heard(draw, kept, head, {**how, "called": visible(words[0], 80) if held else ""})
     if path is not None:
         _append(path, head)
+    out.say("note", *read.notes)
     return session
 
 
-def _held(word: str, drawing: Drawing) -> Document:
+def _held(word: str, drawing: Drawing, read: Reading) -> Document:
     """A problem of one's own."""
     if word == "-":
         raise OptionError("practice reads answers from standard input: the problem must be in a file")
-    read = Reading()
     held = load_document(word, read)
-    out.say("note", *read.notes)
     refuse_drawing(word, drawing, "seed")
     return held
 

@@ -333,7 +333,12 @@ class Tables(NamedTuple):
 
     heads_layout: Annotated[
         str | None,
-        one_of("Reading", "--heads-layout", LAYOUTS, "how heads and tokens lie in q, k, v and answers (bhnd, hnd)"),
+        one_of(
+            "Reading",
+            "--heads-layout",
+            LAYOUTS,
+            "how heads and tokens lie in q, k, v, upstream and answers (bhnd, hnd)",
+        ),
     ] = None
 
     def asked(self) -> dict[str, Any]:
@@ -439,7 +444,7 @@ AT_WORK = {
 }
 """The formats in which options of a page say anything."""
 ALONE = {
-    "--get": {"explain", "detail", "depth", "expand", "show"},
+    "--get": {"explain", "detail", "depth", "show"},
     "-q": {"explain", "detail", "depth", "expand"},
     "--cell": {"explain", "detail", "depth"},
 }
@@ -449,8 +454,9 @@ ALONE = {
 def _idle(shown: Shown, where: Target) -> Iterator[str]:
     """What is to be told of options that say nothing on the page that is asked for."""
     asked = {"--get": shown.get is not None, "-q": shown.quiet, "--cell": shown.cell and where.format in PAGES}
+    named = shown.get or shown.show or shown.cell
     for name, forms in AT_WORK.items():
-        if getattr(shown, name) in (None, False):
+        if getattr(shown, name) in (None, False) or (name == "expand" and named):  # which may be what --expand adds
             continue
         beside = [option for option, is_asked in asked.items() if is_asked and name in ALONE[option]]
         if beside or where.format not in forms:

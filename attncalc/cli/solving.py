@@ -13,11 +13,11 @@ from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
 from attncalc.cli.settings import chosen as settled
 from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, are, both, either, flag
-from attncalc.common.system import NamedTuple, TooLongError, alarm
+from attncalc.common.system import TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.calls import Gathered, gather
-from attncalc.inputs.reading import WITH_HEADS, Reading
+from attncalc.inputs.calls import Gathered, gather, with_lists
+from attncalc.inputs.reading import WITH_HEADS, Reading, has_heads
 from attncalc.record.trace import LETTERS, Trace, aloud, remarked
 from attncalc.render import PICTURES, pieces, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
@@ -46,8 +46,8 @@ def carry_out(
         from attncalc.cli.models import with_text  # a door, as above
 
         words = with_text(words, own)
-    named, options, backward = by_name(calculation, derivative, own)
     read = Reading(**tables.asked())
+    named, options, backward = by_name(calculation, derivative, with_lists(calculation, own, read))
     gathered = (_gathered_in_letters if chosen.symbolic else gather)(
         calculation, words, named, options, read, backward=backward is not None
     )
@@ -55,16 +55,10 @@ def carry_out(
     return _answered(problem, {}, chosen, check, marking, read)
 
 
-class ByName(NamedTuple):
-    """What of a call is said by name."""
-
-    operands: dict[str, str]
-    options: dict[str, Any]
-    backward: Backward | None
-
-
-def by_name(calculation: Calculation, derivative: str, own: Mapping[str, Any]) -> ByName:
-    """What a calculation's options say; a value that one of them cannot have is told before a file is read."""
+def by_name(
+    calculation: Calculation, derivative: str, own: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, Any], Backward | None]:
+    """The operands, options and derivative that a call names; a value that cannot be is told before a file is read."""
     given = {name: value for name, value in own.items() if value is not None}
     known = [UPSTREAM.name, WEIGHTS, *(operand.name for operand in calculation.operands if is_spoken(operand))]
     options = {option.name: given[option.name] for option in calculation.options if option.name in given}
@@ -72,7 +66,7 @@ def by_name(calculation: Calculation, derivative: str, own: Mapping[str, Any]) -
     if derivative:
         backward = Backward(names(given.get("wrt")), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
     operands = {name: given[name] for name in known if name in given}
-    return ByName(operands, checked(calculation, options) if options else {}, backward)
+    return operands, checked(calculation, options) if options else {}, backward
 
 
 def run(
@@ -177,7 +171,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
 def _idle_layout(read: Reading, problem: Problem) -> Iterator[str]:
     """What is to be told of a layout of heads that no operand has."""
-    if read.heads_layout is not None and not {*WITH_HEADS} & problem.inputs.keys():
+    layout = read.heads_layout
+    if layout is not None and not any(has_heads(given, name, layout) for name, given in problem.inputs.items()):
         yield f"--heads-layout has no effect without {either(map(flag, WITH_HEADS))}"
 
 

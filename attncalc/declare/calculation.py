@@ -436,10 +436,7 @@ def read(option: Option, value: Any) -> Any:
     if getattr(value, "ndim", None) == 0:  # a number of NumPy's, or a tensor of one
         value = value.item()
     if option.many:
-        if isinstance(value, str) and value not in option.choices:
-            value = [part.strip() for part in value.split(",")]
-        items = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-        return tuple(read(option._replace(many=False), item) for item in items)
+        return tuple(read(option._replace(many=False), item) for item in _items(option, value))
     if isinstance(value, str) and dict in option.types:
         value = assignments(value, option.flag)
     if isinstance(value, bool):
@@ -457,6 +454,19 @@ def read(option: Option, value: Any) -> Any:
     elif isinstance(value, Rational | float) and (number := _as_number(option, value)) is not None:
         return number
     raise _refused(option, value)
+
+
+def _items(option: Option, value: Any) -> list[Any]:
+    """What a list holds, or a table of one row or one column in its place, as nested lists and as one writes them."""
+    if isinstance(value, str) and value not in option.choices:
+        text = re.sub(r"^\s*\[(.*)\]\s*$", r"\1", value)
+        apart = next((mark for mark in ",;" if mark in text), None)
+        return [part.strip() for part in text.split(apart)] or [""]
+    items = [*value] if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    rows = [[*each] for each in items if isinstance(each, list | tuple) or getattr(each, "ndim", 0) == 1]
+    if len(rows) < len(items) or (len(rows) > 1 and any(len(row) != 1 for row in rows)):
+        return items
+    return [entry for row in rows for entry in row]
 
 
 def _by_name(option: Option, values: Mapping[Any, Any]) -> dict[str, Any]:

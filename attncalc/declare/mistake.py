@@ -92,6 +92,7 @@ class Mistake:
     rule: Rule | None = None
     options: Options | None = None
     alias_of: str = ""  # the mistake whose results it has, whatever the operands are
+    any_shift: bool = False  # whether a row may be shifted by any number where this alternative takes none away
 
 
 def wrong(
@@ -117,10 +118,16 @@ def wrong(
 
 
 def alternative(
-    id: str, at: str = "", rule: Rule | None = None, *, says: str, options: Options | None = None
+    id: str,
+    at: str = "",
+    rule: Rule | None = None,
+    *,
+    says: str,
+    options: Options | None = None,
+    any_shift: bool = False,
 ) -> Mistake:
     """Declare an alternative: a rule that leads to the same result, and whose steps are as right as the usual ones."""
-    return Mistake(id, says, "", "alternative", tuple(at.split()), rule, options)
+    return Mistake(id, says, "", "alternative", tuple(at.split()), rule, options, any_shift=any_shift)
 
 
 def _fixed(options: Mapping[str, Any]) -> Options:

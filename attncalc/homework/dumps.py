@@ -177,7 +177,7 @@ def _paired(a: Mapping[str, Dumped], b: Mapping[str, Dumped], names: Mapping[str
 
 def _path(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
-    return re.sub(r"^(?:(?:module|_orig_mod|model|transformer)\.)+", "", re.sub(r"[/\\]", ".", name))
+    return re.sub(r"^(?:(?:module|_orig_mod|base_model|model|transformer)\.)+", "", re.sub(r"[/\\]", ".", name))
 
 
 _LAYER = re.compile(r"\D*\b(?:layers?|h|blocks?)\.(\d+)")

@@ -125,6 +125,19 @@ def gather(
     return Gathered(inputs, supplied | dict(options), tuple(reading.notes))
 
 
+def with_lists(calculation: Calculation, own: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """A call's options, of which lists may stand in a file: a table of one row or one column, as a vector may."""
+    found = dict(own)
+    for option in calculation.options:
+        word = own.get(option.name)
+        if option.many and option.types and isinstance(word, str):  # of numbers
+            place = Operand(option.name, option.name, (("n",),), words=option.choices)
+            is_file = word.startswith(("-", "@", "path:")) or exists(word.partition("#")[0])  # called by its whole name
+            if is_file and find(word, place, reading) is not None:
+                found[option.name] = read_word(word, place, reading, {}).value.tolist()
+    return found
+
+
 def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str], options: Mapping[str, Any]) -> None:
     """Find the operand that each word is for; files that hold several may fill the places of others."""
     names = {operand.name: operand for operand in call.operands}

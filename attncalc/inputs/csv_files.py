@@ -384,7 +384,7 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
     column = [row.cells[0] for row in rows]
     words = [cell for cell in column if not cell.startswith("=")]  # a column of =A1 alone was meant as numbers
     label = is_text(words if any(words[1:]) else column, kind) if reading.labels is None else reading.labels
-    if reading.header is None and reading.labels is not False and _is_numbered(rows):
+    if reading.header is None and reading.labels is not False and is_numbered(rows):
         return True, True
     first = rows[0].cells[label:]
     header = is_text(first, kind) if reading.header is None else reading.header
@@ -408,7 +408,7 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
     return label, header
 
 
-def _is_numbered(rows: Sequence[Row]) -> bool:
+def is_numbered(rows: Sequence[Row]) -> bool:
     """Whether the first row numbers the columns from 0, above row labels, as pandas writes it: `,0,1,2`."""
     corner, *numbers = rows[0].cells
     labelled = len(rows) > 1 and all(row.cells[0] for row in rows[1:])

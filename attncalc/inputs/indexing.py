@@ -14,7 +14,8 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Given
 
-Place = int | slice | EllipsisType
+Place = int | slice | EllipsisType | None
+"""None is an axis of 1 that is put in, NumPy's `newaxis`."""
 
 _END = re.compile(r"\.T\Z|\[[^\[\]]*\]\Z")
 _NUMBER = r"\s*([+-]?\d{1,18})?\s*"
@@ -43,22 +44,24 @@ class Part(NamedTuple):
         written = None if given.written is None else self.cut(given.written, given.source)
         if self.places:
             fitted = self._fitted(given.value.shape, given.source)
-            stay = [(axis, place) for axis, place in enumerate(fitted) if isinstance(place, slice)]
+            axes = enumerate(place for place in fitted if place is not None)
+            whole = [(ndim, slice(None)) if place is None else next(axes) for place in fitted]
+            stay = [(axis, place) for axis, place in whole if isinstance(place, slice)]
         else:
             stay = [(axis, slice(None)) for axis in (*range(ndim - 2), ndim - 1, ndim - 2)]
         labels = {i: given.labels[axis][place] for i, (axis, place) in enumerate(stay) if axis in given.labels}
         return given._replace(value=value, written=written, labels=labels, source=given.source + self.text)
 
-    def _fitted(self, shape: tuple[int, ...], source: str) -> tuple[int | slice, ...]:
-        """A place for each axis of that shape; raises where one does not fit, with the axis and its size."""
+    def _fitted(self, shape: tuple[int, ...], source: str) -> tuple[int | slice | None, ...]:
+        """A place for each axis of that shape, and new ones; raises where one does not fit, with axis and size."""
         places = self.places if ... in self.places else (*self.places, ...)
-        rest = len(shape) - len(places) + 1
+        rest = len(shape) - len(places) + places.count(None) + 1
         if rest < 0:
             raise InputError(f"{source} has no {self.text}: it has {_told(shape)}")
         at = places.index(...)
         whole = (*places[:at], *[slice(None)] * rest, *places[at + 1 :])
         fitted = tuple(place for place in whole if not isinstance(place, EllipsisType))
-        for axis, (place, size) in enumerate(zip(fitted, shape, strict=True)):
+        for axis, (place, size) in enumerate(zip((p for p in fitted if p is not None), shape, strict=True)):
             there = f"axis {axis} has {amount(size, 'entry', 'entries')}"
             if isinstance(place, int) and not -size <= place < size:
                 raise InputError(f"{source} has no {self.text}: {there}, 0 to {size - 1}")
@@ -112,6 +115,8 @@ def _places(text: str, word: str) -> tuple[Place, ...]:
 def _place(text: str, index: str, word: str) -> Place:
     if text.strip() == "...":
         return ...
+    if text.strip() in ("None", "newaxis", "np.newaxis"):
+        return None
     if found := _SLICE.fullmatch(text):
         start, stop, step = (None if number is None else int(number) for number in found.groups())
         if step == 0:

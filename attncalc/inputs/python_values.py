@@ -159,7 +159,7 @@ def opened_lists(value: Any, name: str) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [opened_lists(item, name) for item in value] if any(map(_holds, set(map(type, value)))) else list(value)
     refuse_held_tensor(value, name)
-    return np.asarray(value).tolist() if _holds(type(value)) else value
+    return _as_array(value, name).tolist() if _holds(type(value)) else value
 
 
 def _holds(kind: type) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, amount, both, flag, listed, near, quoted, visible
 from attncalc.common.numerals import Array, is_number, written_number
-from attncalc.declare.operands import Operand, Option
+from attncalc.declare.operands import UPSTREAM, Operand, Option
 from attncalc.inputs.given import spoken
 from attncalc.language.axes import leading_names
 from attncalc.record.trace import NOTHING, Given
@@ -25,7 +25,7 @@ TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, 
 DECIMAL = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
 """A comma between two digits."""
 WITH_HEADS = ("q", "k", "v")
-"""The operands that --heads-layout speaks of."""
+"""The operands that --heads-layout speaks of, beside what arrives at a result that has heads."""
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -288,6 +288,11 @@ def transposed(given: Given, name: str) -> Given:
         raise InputError(f"{name} has no two axes to transpose", hint=f"leave {name} out of --transpose")
     swapped = {axis: axis for axis in range(ndim - 2)} | {ndim - 2: ndim - 1, ndim - 1: ndim - 2}
     return moved(given, lambda array: array.swapaxes(-1, -2), swapped).noted("transposed", "transposed")
+
+
+def has_heads(given: Given, name: str, layout: str) -> bool:
+    """Whether a layout of heads speaks of an operand."""
+    return name in WITH_HEADS or (name == UPSTREAM.name and given.value.ndim == len(layout))
 
 
 def heads_first(given: Given, name: str, layout: str) -> Given:

@@ -34,10 +34,10 @@ from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines, p
 from attncalc.inputs.reading import (
     STDIN,
     TORCH_HINT,
-    WITH_HEADS,
     Contents,
     Reading,
     fit,
+    has_heads,
     heads_first,
     labelled_row,
     transposed,
@@ -476,8 +476,9 @@ def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) ->
     """The operand turned where that is asked for, and with the rank that is declared."""
     if operand.name in reading.transpose:
         given = transposed(given, operand.name)
-    if reading.heads_layout is not None and operand.name in WITH_HEADS:
-        given = heads_first(given, operand.name, reading.heads_layout)
+    layout = reading.heads_layout
+    if layout is not None and has_heads(given, operand.name, layout):
+        given = heads_first(given, operand.name, layout)
     return fit(given, operand, table=table)
 
 

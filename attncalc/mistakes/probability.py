@@ -63,7 +63,11 @@ BASE = "Which number is raised to the power of each score?"
 
 
 UNSHIFTED = alternative(
-    "sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away"
+    "sm-unshifted",
+    "shifted",
+    lambda s: parts(s.this, "sub")[0],
+    says="without taking the maximum away",
+    any_shift=True,
 )
 
 
@@ -179,7 +183,13 @@ def _unshifted_throughout(s: Scope) -> Node:
 
 
 LOG_SOFTMAX = (
-    alternative("sm-unshifted", "shifted logsumexp", _unshifted_throughout, says="without taking the maximum away"),
+    alternative(
+        "sm-unshifted",
+        "shifted logsumexp",
+        _unshifted_throughout,
+        says="without taking the maximum away",
+        any_shift=True,
+    ),
     alternative("lsm-grad-by-logs", "grad_x", _slope_of_logarithms, says="dx = dy − e^y ⊙ Σ dy"),
     wrong(
         "lsm-no-log",

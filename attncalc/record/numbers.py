@@ -161,28 +161,21 @@ def written_alike(tables: Sequence[Array], digits: int | None = None) -> list[li
 AT_ONCE = 20_000  # entries that are written at a time
 
 
-class Lines:
-    """The rows of a matrix of floats as text, made whenever they are gone through: a large one is never held whole.
+def lines(matrices: Array, digits: int | None = None) -> list[Iterator[tuple[str, ...]]]:
+    """Large matrices of floats, one behind the other in an array, with one choice of decimals for all.
 
-    The choice of decimals is that of a larger value, which the matrix is a part of.
+    The rows of each are written as they are asked for: it is never held whole.
     """
-
-    def __init__(self, matrix: Array, of: _Form) -> None:
-        self.matrix, self.form = matrix, of
-
-    def __iter__(self) -> Iterator[tuple[str, ...]]:
-        count, breadth = self.matrix.shape
-        step = max(1, AT_ONCE // max(breadth, 1))
-        for start in range(0, count, step):
-            part = self.matrix[start : start + step]
-            written = _decimal(widened(part.ravel()), self.form)
-            yield from (tuple(written[at : at + breadth]) for at in range(0, len(written), breadth))
-
-
-def lines(matrices: Array, digits: int | None = None) -> list[Lines]:
-    """Large matrices of floats, one behind the other in an array, with one choice of decimals for all."""
     form = _form(matrices.ravel(), digits)
-    return [Lines(matrix, form) for matrix in matrices]
+    return [_lines(matrix, form) for matrix in matrices]
+
+
+def _lines(matrix: Array, form: _Form) -> Iterator[tuple[str, ...]]:
+    count, breadth = matrix.shape
+    step = max(1, AT_ONCE // max(breadth, 1))
+    for start in range(0, count, step):
+        written = _decimal(widened(matrix[start : start + step].ravel()), form)
+        yield from (tuple(written[at : at + breadth]) for at in range(0, len(written), breadth))
 
 
 def _written(values: Array, digits: int | None) -> list[str]:

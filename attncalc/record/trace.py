@@ -568,7 +568,7 @@ class Trace:
 
     def to_latex(self, *, standalone: bool = False) -> str:
         """The steps and the result as LaTeX to put into a document, or as a document by itself; amsmath is needed."""
-        return str(api("to_latex")(self, standalone=standalone))
+        return str(api("page")(self, "latex", standalone=standalone))
 
     def to_html(self, *, standalone: bool = False) -> str:
         """The page in HTML to put into another, or as a file by itself, with what it shows where it is pointed at."""
@@ -576,7 +576,7 @@ class Trace:
 
     def to_markdown(self) -> str:
         """The page in Markdown, with formulas between dollars."""
-        return str(api("markdown")(self))
+        return str(api("page")(self, "markdown"))
 
     def plot(self, path: str | Path | None = None, *, width: int | None = None) -> str:
         """The result's pictures, drawn with characters; with a path of a PNG or SVG file they are drawn there instead.
@@ -586,7 +586,7 @@ class Trace:
         return str(api("plot")(self, path, width))
 
     def __str__(self) -> str:
-        return str(api("plain")(self))
+        return str(api("page")(self, "plain"))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield api("rich")(self)

@@ -6,15 +6,12 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from typing import Any
-
-import numpy as np
 
 from attncalc.common.errors import visible
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, asked_for, beside, shown, value_of
 from attncalc.render.glyphs import to_ascii
-from attncalc.render.plain import entries
+from attncalc.render.plain import rows
 
 Row = list[str]
 
@@ -26,9 +23,8 @@ def page(trace: Trace, view: View) -> str:
     """The result, or what `get` names; with `everything` or `show` steps and outputs under lines `@name`."""
     steps = written(trace, view)
     alike = _block if _in_blocks(view) else _labelled
-    rows = [row for step in steps for row in alike(step, view)]
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(row for step in steps for row in alike(step, view))
     return text.getvalue() if view.unicode else to_ascii(text.getvalue())
 
 
@@ -53,16 +49,7 @@ def _in_blocks(view: View) -> bool:
 
 def _block(step: Step, view: View) -> Iterator[Row]:
     yield [f"@{step.key}"]
-    yield from _rows(value_of(step), view)
-
-
-def _rows(value: Any, view: View) -> Iterator[Row]:
-    """A row a line; the matrices of a stack stand apart by an empty line."""
-    texts = np.atleast_2d(entries(value, view.digits))
-    for number, matrix in enumerate(texts.reshape(-1, *texts.shape[-2:])):
-        if number:
-            yield []
-        yield from matrix.tolist()
+    yield from rows(value_of(step), view.digits)
 
 
 def _labelled(step: Step, view: View) -> Iterator[Row]:
@@ -70,12 +57,11 @@ def _labelled(step: Step, view: View) -> Iterator[Row]:
 
     Labels that hold a number are left out: who reads the file again would take them for values.
     """
-    rows = _rows(value_of(step), view)
     labels = [_words(step.labels.get(axis, ())) for axis in step.axes] if len(step.shape) < 3 else []
     below, across = ([], [], *labels)[-2:]
     if across:
         yield [*([""] if below else []), *across]
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows(value_of(step), view.digits)):
         yield [*([below[number]] if below else []), *row]
 
 

@@ -59,8 +59,8 @@ from attncalc.render.page import (
     Table,
     Verdict,
     number,
+    shown_entries,
     sized,
-    whole,
 )
 from attncalc.render.script import SCRIPT
 
@@ -197,16 +197,9 @@ def _outermost(link: Link) -> str:
 
 def limits(page: Page) -> Limits:
     """How much of each value is shown, so that the page stays one that a browser opens at once."""
-    tables = [
-        table for part in page.all(Part) for table in (*part.all(Table), *(t for s in part.steps for t in s.all(Table)))
-    ]
-    shapes = [whole(table.shape) for table in tables]
-    for most in LIMITS:
-        if sum(min(s.rows, most.rows) * min(s.columns, most.columns) * min(s.tables, most.tables) for s in shapes) <= (
-            MOST_SHOWN
-        ):
-            return most
-    return LIMITS[-1]
+    tables = [table for part in page.all(Part) for each in (part, *part.steps) for table in each.all(Table)]
+    fitting = (most for most in LIMITS if sum(shown_entries(t, View(), most) for t in tables) <= MOST_SHOWN)
+    return next(fitting, LIMITS[-1])
 
 
 def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[Block]:

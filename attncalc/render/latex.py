@@ -265,7 +265,9 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
     for verdict in verdicts:
         short = map(tex.text, (verdict.name, verdict.verdict, verdict.marks))
         wrong = f"wrong entries: {verdict.wrong_entries}" if verdict.wrong_entries else ""
-        told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint, wrong))))
+        rows = "; ".join(" ".join(row) for row in verdict.given) if verdict.revealed else ""
+        due = (f"answered: {rows}" if rows else "", verdict.revealed)
+        told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint, wrong, *due))))
         lines.append(" & ".join([*short, told]) + r" \\")
     return "\n".join([*lines, r"\end{tabular}"])
 

@@ -169,22 +169,22 @@ def _rows(rows: Rows) -> Iterator[str]:
 def _values(blocks: Sequence[Any], view: View) -> Iterator[str]:
     for table in (block for block in blocks if isinstance(block, Table)):
         if not table.blank:
-            lines = [table.instead] if table.full is None else rows(table.full, view.digits)
+            lines = [[table.instead]] if table.full is None else rows(table.full, view.digits)
             if table.written is not None:
-                lines = [" ".join(map(str, row)) for row in np.atleast_2d(table.written)]
-            yield from (line.replace(".", table.decimal) for line in lines)
+                lines = np.atleast_2d(table.written).tolist()
+            yield from (" ".join(map(str, line)).replace(".", table.decimal) for line in lines)
 
 
-def rows(value: Array, digits: int | None = None) -> Iterator[str]:
-    """A number; a vector or each row of a matrix on a line, blanks between; a blank line between matrices."""
-    written = np.atleast_2d(entries(value, digits))
+def rows(value: Array, digits: int | None = None) -> Iterator[list[str]]:
+    """A number; a vector or the rows of a matrix; nothing in a row between matrices."""
+    written = np.atleast_2d(_entries(value, digits))
     for number, matrix in enumerate(written.reshape(-1, *written.shape[-2:])):
         if number:
-            yield ""
-        yield from (" ".join(row) for row in matrix)
+            yield []
+        yield from matrix.tolist()
 
 
-def entries(value: Array, digits: int | None) -> Array:
+def _entries(value: Array, digits: int | None) -> Array:
     """Numbers in the letters that every reader of numbers takes, infinities too, and none with a blank inside.
 
     To so many digits, exact numbers are decimals; what holds letters has none.

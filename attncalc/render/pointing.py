@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attncalc.common.errors import both
-from attncalc.common.system import NamedTuple, grouped
+from attncalc.common.system import grouped
 from attncalc.record.trace import Entry, Origin, Step, Trace
-from attncalc.render import View, html, traces
+from attncalc.render import View, html, operand_steps, traces
 from attncalc.render.page import (
     Limits,
     Note,
@@ -33,16 +33,6 @@ WORDIEST = 240  # characters
 THE_RESULT = "the same numbers as the result"
 
 Key = tuple[bool, str]  # whether it is an operand, and its name or its step's key
-
-
-class _Source(NamedTuple):
-    """How a value that others were made from is spoken of."""
-
-    symbol: str
-    group: str
-    axes: tuple[str, ...]
-    shape: tuple[int, ...]
-    labels: Mapping[str, tuple[str, ...]]
 
 
 def page(trace: Trace, view: View) -> Page:
@@ -80,8 +70,8 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         shown.setdefault((False, part.heading.key), []).append(part.one(Table))
     numbers = {id(table): number for number, table in enumerate(table for found in shown.values() for table in found)}
     made = {(step.key, step.axes): step for step in (*trace.outputs, *trace.steps)}  # an output may lack an axis
-    known = {(True, t.name): _Source(t.symbol, "", t.axes, t.shape, t.labels) for t in parts["given"].all(Table)}
-    known |= {(False, s.key): _Source(s.symbol, s.group, s.axes, s.shape, s.labels) for s in made.values()}
+    known = {(True, name): step for name, step in operand_steps(trace).items() if (True, name) in shown}
+    known |= {(False, step.key): step for step in made.values()}
     told: dict[int, Mapping[Place, Told]] = {}
     silent, felt, left = dict[int, str](), set[int](), MOST_WORKED
     for part in steps:
@@ -133,7 +123,7 @@ def _span(along: range) -> str:
     return str(along[0]) if len(along) == 1 else f"{along[0]}-{along[-1]}"
 
 
-def _words(source: _Source | None, blocks: list[Origin], group: str) -> str:
+def _words(source: Step | None, blocks: list[Origin], group: str) -> str:
     """`weights at n=0`, as a step of that group says it: a whole axis needs no words, several blocks too many."""
     name = source.symbol if source else blocks[0].of
     if source and source.group not in ("", group):
@@ -150,7 +140,7 @@ def _words(source: _Source | None, blocks: list[Origin], group: str) -> str:
     return f"{name} at {', '.join(where)}" if where else name
 
 
-def _along(source: _Source | None, axis: str, along: range) -> str:
+def _along(source: Step | None, axis: str, along: range) -> str:
     first, last = (label(source, axis, i) if source else str(i) for i in (along[0], along[-1]))
     return f"{axis}={first}" if len(along) == 1 else f"{axis}={first}…{last}"
 

@@ -11,14 +11,11 @@ from attncalc.common.errors import InputError, both, near, quoted
 from attncalc.render.page import (
     Formula,
     Heading,
-    Line,
     Note,
     Page,
     Paragraph,
     Part,
-    Point,
     Points,
-    Row,
     Rows,
     Span,
     Table,
@@ -154,18 +151,19 @@ def _block(block: Any, how: Printing) -> Any:
     if isinstance(block, Paragraph | Note):
         return block._replace(text=words(block.text))
     if isinstance(block, Points):
-        return block._replace(points=tuple(_point(point, how) for point in block.points))
-    if isinstance(block, Rows):
-        return block._replace(rows=tuple(_row(row, how) for row in block.rows))
+        points = (point._replace(text=words(point.text), words=words(point.words)) for point in block.points)
+        return block._replace(points=tuple(points))
+    if isinstance(block, Rows):  # whose first column holds names
+        rows = (row._replace(cells=(row.cells[0], *map(words, row.cells[1:]))) for row in block.rows)
+        return block._replace(rows=tuple(rows))
     if isinstance(block, Formula):
         latex = block.latex if how.decimal == "." else NUMBER.sub(rf"\1{{{how.decimal}}}\2", block.latex)
         return block._replace(text=number(block.text), sizes=number(block.sizes), latex=latex)
     if isinstance(block, Table):
-        numbered = {axis: _numbered(size, how) for axis, size in zip(block.axes, block.shape, strict=False) if how.base}
+        sizes = zip(block.axes, block.shape, strict=False) if how.base else ()
+        numbered = {axis: tuple(map(str, range(how.base, size + how.base))) for axis, size in sizes}
         return block._replace(labels={**numbered, **block.labels}, decimal=how.decimal)
-    if isinstance(block, Verdict):
-        return _verdict(block, how)
-    return _line(block, how) if isinstance(block, Line) else block
+    return _verdict(block, how) if isinstance(block, Verdict) else block
 
 
 def _inside(block: Any, how: Printing) -> list[Any]:
@@ -173,27 +171,6 @@ def _inside(block: Any, how: Printing) -> list[Any]:
     if isinstance(block, Paragraph) and block.kind == "instructions" and "Instructions" in how.texts:
         return [part._replace(kind=block.kind) for part in how.texts["Instructions"]]
     return [_block(block, how)]
-
-
-def _line(line: Line, how: Printing) -> Line:
-    """An entry's arithmetic; the place counts from the first index where it has no labels."""
-    labels = line.labels or tuple(str(i + how.base) for i in line.at)
-    links = tuple(map(how.number, line.links))
-    return line._replace(arithmetic=how.number(line.arithmetic), links=links, labels=labels, why=how.words(line.why))
-
-
-def _point(point: Point, how: Printing) -> Point:
-    return point._replace(text=how.words(point.text), words=how.words(point.words))
-
-
-def _row(row: Row, how: Printing) -> Row:
-    """A line of words, whose first cell is a name."""
-    first, *others = row.cells
-    return row._replace(cells=(first, *map(how.words, others)))
-
-
-def _numbered(size: int, how: Printing) -> tuple[str, ...]:
-    return tuple(str(i + how.base) for i in range(size))
 
 
 def _verdict(verdict: Verdict, how: Printing) -> Verdict:

@@ -82,8 +82,13 @@ ROUNDED = 1e-13
 def _comes_to(line: str, result: str, digits: int | None) -> bool:
     try:
         shown = float(result.replace("−", "-"))
+    except ValueError:
+        return True  # words, letters
+    try:
         found = _Line(line).whole()
-    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+    except ZeroDivisionError:
+        return not math.isfinite(shown)
+    except (ValueError, OverflowError, TypeError):
         return True  # words, letters, what is beyond floats
     mantissa, _, exponent = result.partition("e")
     decimals = len(mantissa.partition(".")[2])
@@ -178,8 +183,18 @@ MORE_DIGITS = (5, 6, 7, 8, 10, 12, 17)
 
 
 def written(arithmetic: record.Arithmetic, digits: int | None = None, result: str = "") -> str:
-    """An arithmetic line as text, its numbers with as many digits as it takes to come to the result beside it."""
-    return _coming_to(arithmetic, digits, result) or _spelled(arithmetic, digits)
+    """An arithmetic line as text, its numbers with as many digits as it takes to come to the result beside it.
+
+    Words stand for one that says √0 or 0 / 0 of what floats have no number for, and comes to something else.
+    """
+    if line := _coming_to(arithmetic, digits, result):
+        return line
+    values = [piece.value for piece in arithmetic if isinstance(piece, Entry)]
+    is_lost = bool(values) and all(isinstance(value, int | float | np.number) and value == 0 for value in values)
+    return UNDERFLOW if is_lost else _spelled(arithmetic, digits)
+
+
+UNDERFLOW = "made of what is too small for floats"
 
 
 def _coming_to(arithmetic: record.Arithmetic, digits: int | None, result: str) -> str:

@@ -49,7 +49,7 @@ def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Gi
     if error.hint:
         return ShapeError(message, hint=error.hint)
     for names in _perhaps_turned(problem.inputs):
-        turned = {name: _turned(problem.inputs[name]) for name in names}
+        turned = {name: _swapped(problem.inputs[name], -1) for name in names}
         try:
             write({**problem.inputs, **turned})
         except AttncalcError:
@@ -97,8 +97,8 @@ def _cut(g: Given, heads: int) -> Given:
     return g._replace(value=g.value.reshape(len(g.value), heads, -1), labels={}, written=None)
 
 
-def _swapped(g: Given) -> Given:
-    return g._replace(value=np.swapaxes(g.value, -3, -2), labels={}, written=None)
+def _swapped(g: Given, other: int = -3) -> Given:
+    return g._replace(value=np.swapaxes(g.value, other, -2), labels={}, written=None)
 
 
 def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
@@ -106,10 +106,6 @@ def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
     matrices = [name for name, g in inputs.items() if g.value.ndim >= 2 and not has_letters(g.value)]
     stored = [name for name in matrices if inputs[name].source.endswith(".weight")]
     return [*([stored] if stored else []), *([name] for name in matrices)]
-
-
-def _turned(g: Given) -> Given:
-    return g._replace(value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
 
 
 def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:

@@ -119,20 +119,14 @@ class LargeBehind(Behind):
         return self.rows[node, at[:-1]][at[-1] if at else 0]
 
     def left_over(self, step: Step) -> Array | None:
-        """It is not looked for among so many entries."""
+        """Nothing is looked for among so many entries."""
         return None
 
     def why_nothing(self, step: Step) -> str:
-        """It is not looked for among so many entries."""
+        """Nothing is told of them either."""
         return ""
 
-    def hinging(self, step: Step) -> Array | None:
-        """It is not looked for among so many entries."""
-        return None
-
-    def fault(self, step: Step) -> str:
-        """It is not looked for among so many entries."""
-        return ""
+    hinging, fault = left_over, why_nothing
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a step that was not kept, worked out now; or all of it, if there is the memory."""

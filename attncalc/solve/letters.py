@@ -11,6 +11,7 @@ from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import Operand
 from attncalc.evaluate.exact import letters
 from attncalc.record.trace import Given
+from attncalc.solve.problem import flat
 
 SHAPE = re.compile(r"\d{1,3}(x\d{1,3})*", re.ASCII)
 SMALL = 2
@@ -44,7 +45,7 @@ def in_letters(
             if not can_be_letters(operand):
                 raise NotExact(f"{operand.name} cannot be letters ({operand.help}): it must be given")
             # What makes no sense as a size is refused by the calculation that it is an option of.
-            small = [math.prod(max(1, sizes.get(part, SMALL)) for part in _parts(axis)) for axis in operand.shapes[0]]
+            small = [math.prod(max(1, sizes.get(part, SMALL)) for part in flat((axis,))) for axis in operand.shapes[0]]
             filled[operand.name] = letters(operand.name, shapes.get(operand.name, small))
     return filled
 
@@ -52,7 +53,3 @@ def in_letters(
 def can_be_letters(operand: Operand) -> bool:
     """Whether letters may stand for an operand's numbers: not where these may be the numbers of classes or tokens."""
     return operand.kind in ("real", "logits") or (operand.kind == "data" and len(operand.shapes) == 1)
-
-
-def _parts(axis: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (axis,) if isinstance(axis, str) else axis

@@ -149,15 +149,17 @@ def _fault(node: Node, around: Around) -> str:
     sized = evaluate(parts, signs, given=by_key({node: _sign(value) for node, value in around.values.items()}))
     for inner in made:
         value, sources = values[inner], [values[source] for source in inner.sources]
-        if np.isfinite(value).all() or not all(np.isfinite(source).all() for source in sources):
+        from_finite = all(np.isfinite(source).all() for source in sources)
+        lost = ~np.isfinite(value) if from_finite else ~(value < np.inf)  # −∞ of −∞ is masked
+        if not lost.any() or not all((source < np.inf).all() for source in sources):
             continue
         below = inner.sources[1:2] if inner.row.text == primitive.OPS["div"].text else []
         if any(((values[source] == 0) & (sized[source] == 0)).any() for source in below):
             return "divides by 0 there"
-        bad = np.argwhere(np.isnan(value) if np.isnan(value).any() else np.isinf(value))[0].tolist()
-        if np.isfinite(sized[inner]).all():
-            return f"overflows: it is beyond {np.finfo(value.dtype).max:.2g}, the largest {value.dtype}"
+        bad = np.argwhere(np.isnan(value) if np.isnan(value).any() else lost)[0].tolist()
         at = spelled(entry(inner, dict(zip(inner.names, bad, strict=True)), around.look))
+        if np.isfinite(sized[inner]).all() and "∞" not in at:
+            return f"overflows: it is beyond {np.finfo(value.dtype).max:.2g}, the largest {value.dtype}"
         return f"has no value there: {at}" if np.isnan(value).any() else f"is infinite there: {at}"
     return ""
 

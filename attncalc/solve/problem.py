@@ -153,7 +153,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
     settled = {o.name: _of_rank(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
     lead, sizes = _surroundings([o for o in given if not o.broadcasts and o.name in settled], ready)
     shapes = {o.name: settled.get(o.name) or _fitting(o, ready[o.name].value.shape, lead, sizes) for o in given}
-    declared = {name for shape in shapes.values() for name in _flat(shape)}
+    declared = {name for shape in shapes.values() for name in flat(shape)}
     extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
     leading = ax.leading_names(extra.values(), calculation.leading, declared)
     known = _sizes_said(calculation, options)
@@ -194,7 +194,8 @@ def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[st
     return said
 
 
-def _flat(shape: Shape) -> list[str]:
+def flat(shape: Shape) -> list[str]:
+    """The names of axes, and in place of those that are made of parts the names of these."""
     return [name for part in shape for name in ([part] if isinstance(part, str) else part)]
 
 

@@ -390,7 +390,7 @@ def spelled(pieces: Arithmetic) -> str:
 
 
 def _spelled(number: Entry) -> str:
-    text = f"{number.value:.4g}".replace("-", "−")
+    text = f"{number.value:.4g}".replace("-", "−").replace("inf", "∞")
     return f"({text})" if number.brackets and text.startswith("−") else text
 
 

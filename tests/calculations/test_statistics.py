@@ -205,6 +205,32 @@ class TestBayes:
         assert_allclose(seen.result, ac.bayes(priors, table).result[..., 1])
         assert all(step.check is not None and step.check.agrees for step in seen.grad(gradcheck=True).outputs)
 
+    @pytest.mark.parametrize(
+        ("prior", "likelihood", "observed", "said"),
+        [
+            ([[0.5, 0.5], [0, 1]], [[0.5, 0.5], [1, 0]], None, "of row 1 (counted from 0) allows what was seen"),
+            (
+                [[0.2, 0.3, 0.5], [0, 1, 0]],
+                [[0.1, 0.9], [0, 1], [0.5, 0.5]],
+                None,
+                "of row 1 (counted from 0) allows column 0",
+            ),
+            (
+                [[0, 1, 0], [0.2, 0.3, 0.5]],
+                [[0.1, 0.9], [0, 1], [0.5, 0.5]],
+                0,
+                "of row 0 (counted from 0) allows column 0",
+            ),
+            ([0, 1], [[[0.5, 0.5], [0.5, 0.5]], [[1, 0], [1, 0]]], 1, "of row 1 (counted from 0) allows column 1"),
+        ],
+    )
+    def test_in_a_batch_it_says_where_nothing_can_be_learnt(
+        self, prior: Any, likelihood: Any, observed: int | None, said: str
+    ) -> None:
+        with pytest.raises(DomainError) as caught:
+            ac.bayes(prior, likelihood, observed=observed)
+        assert caught.value.message.startswith(f"no hypothesis {said}: its evidence is 0")
+
     def test_evidence_after_evidence(self) -> None:
         once = ac.bayes([0.1, 0.9], [0.8, 0.25]).result
         twice = ac.bayes(once, [0.8, 0.25]).result

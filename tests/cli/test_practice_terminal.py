@@ -235,3 +235,49 @@ def test_a_pipe_hears_the_same_without_a_prompt(sits: Sits, run: Run) -> None:
     assert "> " not in done.stdout
     shown = " ".join(line for line in ann.seen.splitlines() if not line.startswith("> "))
     assert shown.split() == done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("softmax", "--size", "k=3"),
+        ("softmax", "--ask", "weights"),
+        ("softmax", "--show-steps", "softmax", "--ask", "softmax"),
+        ("softmax", "--given", "q"),
+        ("softmax", "--set", "temperature=-1"),
+        ("attention", "--size", "n=0"),
+        ("p.json", "--size", "n=3"),
+        ("p.json", "--seed", "3", "--ask", "weights"),
+        ("softmax", "--save", "p.json"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_said_beside_an_error(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Neither a seed of problems that there are not, nor how a document was read; nor is anything kept."""
+    document = {"calculation": "softmax", "inputs": {"x": [1, 2]}, "option": {}}
+    (tmp_path / "p.json").write_text(json.dumps(document))
+    told = run("practice", *words)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith("Error: ")
+    assert [line for line in told.stderr.splitlines()[1:] if not line.startswith("hint: ")] == []
+    assert [path.name for path in tmp_path.iterdir()] == ["p.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), ""),
+        (("--color", "never"), ""),
+        (("--save", "kept.jsonl"), "--save has no effect without a calculation"),
+        (
+            ("--fade", "--no-why", "--level", "easy", "--ask", "output"),
+            "--level, --ask, --fade and --no-why have no effect without a calculation",
+        ),
+        (("--hints", "rule", "--attempts", "2"), "--hints and --attempts have no effect without a calculation"),
+    ],
+)
+def test_options_of_a_practice_are_of_one(run: Run, tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    listed = run("practice", *words)
+    assert listed.stdout == run("practice").stdout
+    assert listed.stderr == (f"note: {told}\n" if told else "")
+    assert not [*tmp_path.iterdir()]

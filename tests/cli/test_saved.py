@@ -157,3 +157,20 @@ def test_grading_says_what_is_noted_of_its_keys_operands(run: Run) -> None:
     done = run("grade", "key.json", "ann.json")
     assert done.returncode == 0
     assert 'note: key.json: x: "9007199254740993" has more digits than 64 bits hold' in done.stderr
+
+
+@pytest.mark.parametrize("file", ["expanded.json", "expanded.csv", "expanded.npz"])
+@pytest.mark.parametrize(
+    "call", [["attention", "attention-causal.json"], ["grad", "layernorm", "layernorm.json"]], ids=str
+)
+def test_definitions_that_were_saved_as_well_are_no_answers(
+    run: Run, call: list[str], file: str, samples: Path
+) -> None:
+    words = [*call[:-1], str(samples / call[-1])]
+    assert run(*words, "--expand", "--all", "-o", file).returncode == 0
+    done = run(*words, "--check", file, "-f", "json")
+    assert done.returncode == 0, done.stderr
+    assert "no step of ours, passed over" in done.stderr
+    assert len(json.loads(done.stdout)["steps"]) > 3
+    Path("typo.json").write_text('{"steps": {"weights/exponentials": [1, 2], "weihgts": [1, 2]}}')
+    assert run(*words, "--check", "typo.json").returncode == 2

@@ -242,8 +242,12 @@ ALONE: dict[str, dict[str, Any]] = {
     "--get": {"get": "weights"},
     "--cell": {"cell": ["weights[0,0]"]},
 }
-OPEN = {("csv", "expand", ""), *((form, name, "--cell") for form in FORMATS for name in ("expand", "show"))}
-"""What changes nothing here, and does so with --all, of an entry that it adds, or where all entries are asked for."""
+OPEN = {
+    ("csv", "expand", ""),
+    *((form, "show", "--cell") for form in FORMATS),
+    *((form, "expand", alone) for form in FORMATS for alone in ("--get", "--cell")),
+}
+"""What changes nothing here, and does so with --all, where all entries are asked for, or of what it adds itself."""
 
 
 @pytest.mark.spread
@@ -295,3 +299,49 @@ def test_an_option_of_reading_that_nothing_is_read_by_is_told(
     (tmp_path / "y.csv").write_text("0.0900,0.2447,0.6652\n")
     notes = [line for line in run(*words).stderr.splitlines() if "no effect" in line]
     assert notes == ([f"note: {told}"] if told else [])
+
+
+LISTS = {
+    "a column": ("n.csv", "4\n16\n"),
+    "a row": ("n.csv", "4,16\n"),
+    "a column below a title": ("n.csv", "n\n4\n16\n"),
+    "JSON": ("n.json", "[4, 16]"),
+    "a part of a file": ("n.json#lengths", '{"lengths": [[4], [16]], "other": 3}'),
+    "a file that is called as a number": ("@7", "4\n16\n"),
+    "standard input": ("-", "4 16"),
+}
+
+
+@pytest.mark.parametrize(("word", "text"), LISTS.values(), ids=LISTS)
+def test_a_list_may_stand_in_a_table(run: Run, tmp_path: Path, word: str, text: str) -> None:
+    """Of an option as of an operand: one row or one column is that list."""
+    (tmp_path / word.lstrip("@").partition("#")[0]).write_text(text)
+    call = ["scaling", "--trials", "2", "--seed", "1", "-f", "json"]
+    assert run(*call, "--dk", word, input=text).stdout == run(*call, "--dk", "4,16").stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("m.csv", "--dk must be a whole number, not [1.0, 2.0]"),
+        ("@none.csv", "there is no file none.csv"),
+        ("none.csv", '--dk must be a whole number, not "none.csv"'),
+        ("x.csv", 'x.csv:1:2: "a" is not a number'),
+    ],
+)
+def test_what_is_no_list_is_told(run: Run, tmp_path: Path, word: str, said: str) -> None:
+    (tmp_path / "m.csv").write_text("1,2\n3,4\n")
+    (tmp_path / "x.csv").write_text("1,a\n")
+    done = run("scaling", "--dk", word)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: {said}")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "asked", [{"get": "exponentials"}, {"show": ["exponentials"]}, {"cell": ["exponentials[0,0]"]}]
+)
+def test_what_a_definition_adds_may_be_asked_for(tmp_path: Path, form: str, asked: dict[str, Any]) -> None:
+    with suppress(OptionError):
+        shown = Shown(format=form, output=str(tmp_path / "page"), expand=True, **asked)
+        assert chosen(shown, Arithmetic(), None, Marking()).notes == ()

@@ -96,7 +96,14 @@ def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "policy", ["--marks 0+1", "--cells each", "--points sum=3,output=0.5", "--follow full --marks 0+1 --points dot=0"]
+    "policy",
+    [
+        "--marks 0+1",
+        "--cells each",
+        "--points sum=3,output=0.5",
+        "--points softmax/sum=3,dot/dot=0,sum=2",
+        "--follow full --marks 0+1 --points dot=0",
+    ],
 )
 def test_a_bank_is_marked_by_another_policy_as_it_would_be_anew(run: Run, bank: Path, policy: str) -> None:
     """What all steps of a problem earn together stays, whatever each of them does."""
@@ -120,6 +127,19 @@ def test_a_bank_is_marked_by_another_policy_as_it_would_be_anew(run: Run, bank: 
         ]
         assert marks[0] == marks[1]
         assert sum(out_of for name, _, out_of in marks[0] if name.startswith("softmax/")) == most
+
+
+def test_a_policy_that_misspells_a_problem_is_told(run: Run, bank: Path) -> None:
+    home = bank.parent
+    run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw")
+    fill(home / "hw", home / "sheets")
+    for points, fault in {
+        "softmax/sun=2": 'Error: softmax has no step "sun"\nhint: did you mean sum?\n',
+        "sofmax/sum=2": 'has no step "sofmax/sum"',
+    }.items():
+        told = run("grade", "hw/keys.json", "sheets", "--points", points)
+        assert told.returncode == 2
+        assert fault in told.stderr
 
 
 @pytest.mark.thorough

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import attncalc as ac
+from attncalc.record.verdicts import Marked
 
 Array = NDArray[Any]
 
@@ -151,3 +153,59 @@ def test_a_gradient_follows_by_the_formula_that_speaks_of_the_result(name: str) 
     trace, steps = _closed_forms()[name]
     marked = trace.grad(upstream=UPSTREAM).check({name: as_written(value, 6) for name, value in steps.items()})
     assert marked["grad_x"].verdict == "follows"
+
+
+SHIFTS: dict[str, Callable[[Array], Array]] = {
+    "the mean of each row": lambda x: x.mean(axis=1, keepdims=True),
+    "the least of each row": lambda x: x.min(axis=1, keepdims=True),
+    "the largest of all": lambda x: x.max(keepdims=True),
+    "one number for each row": lambda x: np.array([[0.3], [-1.0], [1.7]]),
+    "a number": lambda x: np.array([[1.0]]),
+}
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+@pytest.mark.parametrize("decimals", [3, 5])
+@pytest.mark.parametrize("rounding", [True, False], ids=["from what stands there", "from more digits than stand there"])
+@pytest.mark.parametrize("temperature", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_any_number_may_be_taken_from_a_row(
+    name: str, decimals: int, axis: int, temperature: float, *, rounding: bool
+) -> None:
+    """No share depends on it, whatever of the steps is told; who takes away another in between has made a mistake."""
+    x = np.array([[2.0, 1.0, 0.1, -1.2], [0.5, 2.5, 1.5, 0.0], [-0.7, 0.4, 2.1, 1.0]])
+    scaled = x / temperature
+
+    def kept(value: Array) -> Array:
+        return value.round(decimals) if rounding else value
+
+    shifted = kept(scaled - SHIFTS[name](scaled))
+    powers = kept(np.exp(shifted))
+    sums = kept(powers.sum(axis=1))
+    right = np.exp(scaled) / np.exp(scaled).sum(axis=1, keepdims=True)
+    trace = ac.softmax(x if axis else x.T, axis=axis, temperature=temperature)
+
+    def marked(**steps: Array) -> Marked:
+        return trace.check(
+            {
+                step: [[f"{v:.{decimals}f}" for v in row] for row in (value if axis else value.T)]
+                if value.ndim == 2
+                else [f"{v:.{decimals}f}" for v in value]
+                for step, value in steps.items()
+            }
+        )
+
+    whole = {"shifted": shifted, "exponentials": powers, "sum": sums, "softmax": right}
+    for left_out in ((), ("shifted",), ("shifted", "sum"), ("exponentials",), ("shifted", "exponentials", "sum")):
+        told = {step: value for step, value in whole.items() if step not in left_out}
+        found = marked(**told)
+        assert all(step.verdict in ("right", "rounded-early") for step in found.steps), (left_out, found)
+        hinted = [step.name for step in found.steps if "another number than the maximum" in (step.hint or "")]
+        assert hinted == [step for step in ("shifted", "exponentials") if step in told][:1]
+    spoiled = powers.copy()
+    spoiled[1, 2] *= 1.3
+    assert marked(exponentials=spoiled)["exponentials"].verdict not in ("right", "rounded-early")
+    due = np.exp(scaled - scaled.max(axis=1, keepdims=True)).sum(axis=1)
+    if name != "the largest of all":
+        found = marked(exponentials=powers, sum=due)
+        assert not all(step.verdict == "right" for step in found.steps)

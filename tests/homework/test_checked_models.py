@@ -13,6 +13,7 @@ import pytest
 from checkpoints import IDS, MODELS, computed
 from conftest import Run
 
+import attncalc as ac
 from attncalc.common.errors import place_text
 from attncalc.record.numbers import format_number
 from attncalc.record.verdicts import SOUND
@@ -154,6 +155,14 @@ def test_what_a_model_returns_is_an_answer_as_it_is(name: str) -> None:
     t = computed("llama")
     states = tuple(state[None] for state in t["hidden"])
     assert t.check({"logits": t["logits"][None], name: object(), "hidden_states": states})
+
+
+@pytest.mark.parametrize("front", ["", "module.", "_orig_mod.", "base_model.model.", "module.base_model.model."])
+def test_what_wrappers_put_in_front_of_a_module_is_left_out(front: str) -> None:
+    trace = ac.load(MODELS / "llama")([1, 2, 3])
+    dump = {f"{front}model.layers.1.mlp": trace["layer 1/feed-forward/output"]}
+    assert [step.name for step in trace.check(dump).steps] == ["layer 1/feed-forward/output"]
+    assert ac.compare(dump, {"layers.1.mlp": dump[f"{front}model.layers.1.mlp"], "x": 1}).arrays[0].verdict == "equal"
 
 
 @pytest.mark.thorough

@@ -43,6 +43,40 @@ def test_operands_and_answers_of_a_layout(tmp_path: Path, monkeypatch: pytest.Mo
     assert app([*words[:-1], other], standalone_mode=False) == 2
 
 
+@pytest.mark.parametrize("layout", ["bhnd", "bnhd", "hnd", "nhd"])
+def test_what_arrives_at_a_result_lies_as_the_result_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arriving = RNG.normal(size=RIGHT.result.shape)
+    pull = RIGHT.grad(upstream=arriving)
+    names = ("grad_q", "grad_k", "grad_v")
+    q, k, v, upstream, *due = swapped(layout, Q, K, V, arriving, *(pull[name] for name in names))
+    np.savez("qkv.npz", q=q, k=k, v=v)
+    np.save("up.npy", upstream)
+    np.savez("right.npz", **dict(zip(names, due, strict=True)))
+    words = ["grad", "attention", "qkv.npz", "--heads-layout", layout, "--check", "right.npz"]
+    assert app([*words, "--upstream", "up.npy"], standalone_mode=False) == 0
+
+
+@pytest.mark.parametrize("layout", ["bhnd", "bnhd", "hnd", "nhd"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_sheets_of_a_class_may_have_a_layout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, jobs: str
+) -> None:
+    """`grade` took the option, and passed it over where it read answers."""
+    monkeypatch.chdir(tmp_path)
+    q, k, v, output = (array.round(4).tolist() for array in swapped(layout, Q, K, V, RIGHT.result))
+    key = {"calculation": "attention", "inputs": {"q": q, "k": k, "v": v}}
+    Path("key.json").write_text(json.dumps(key))
+    Path("ann.json").write_text(json.dumps({"steps": {"output": output}}))
+    Path("bob.json").write_text(json.dumps({"steps": {"output": (np.array(output) + 1).tolist()}}))
+    words = ["grade", "key.json", "ann.json", "bob.json", "--rtol", "0.01", "--atol", "0.001", "--jobs", jobs]
+    assert app([*words, "--heads-layout", layout, "-o", "report.json"], standalone_mode=False) == 1
+    rows = json.loads(Path("report.json").read_text())["students"]
+    assert [(row["student"], row["verdict"]) for row in rows] == [("ann", "right"), ("bob", "wrong")]
+
+
 @pytest.mark.parametrize("heads", [(1,), (1, 1)])
 def test_a_gradient_is_taken_in_the_shape_in_which_its_operand_was_given(heads: tuple[int, ...]) -> None:
     """An axis of size 1 stands for every head, and is in the gradient, too."""

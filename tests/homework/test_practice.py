@@ -328,9 +328,10 @@ def test_what_is_saved_goes_on(run: Run, tmp_path: Path) -> None:
     third = run("practice", "softmax", "--save", "p.jsonl", input="list\n")
     assert "to do" not in third.stdout
     assert third.returncode == 0
-    (tmp_path / "own.json").write_text('{"a": 1}')
-    assert run(*words[:-1], "own.json").returncode == 2
-    assert (tmp_path / "own.json").read_text() == '{"a": 1}'
+    for other in ('{"a": 1}', "[" * 9999):
+        (tmp_path / "own.json").write_text(other)
+        assert run(*words[:-1], "own.json").returncode == 2
+        assert (tmp_path / "own.json").read_text() == other
 
 
 @pytest.mark.thorough

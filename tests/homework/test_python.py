@@ -16,7 +16,9 @@ import pytest
 from conftest import Run
 
 import attncalc as ac
+from attncalc.homework.reports.marked_sheets import shown
 from attncalc.record.trace import Trace
+from attncalc.render import PAGES, View
 
 Q, K, V = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]]
 TRACE = ac.attention(Q, K, V)
@@ -58,6 +60,11 @@ SOUND: dict[str, Any] = {
     "lists of a narrower array's numbers": RIGHT.astype(np.float32).tolist(),
     "a narrower array made wide": RIGHT.astype(np.float32).astype(np.float64),
     "a tuple of arrays": tuple(RIGHT),
+    "a step of arrays": {"output": [*RIGHT]},
+    "a step that is a tuple of arrays": {"output": tuple(RIGHT)},
+    "a step of lists and arrays": {"weights": TRACE["weights"], "output": [RIGHT[0].tolist(), RIGHT[1]]},
+    "a sheet of arrays in lists": {"steps": {name: [*value] for name, value in steps_of(TRACE).items()}},
+    "a list of steps of arrays": [{"name": "output", "value": [*RIGHT]}],
     "texts": ROUNDED,
     "another library's array": Tensor(),
     "the result by its name": {"output": RIGHT},
@@ -192,6 +199,16 @@ def test_the_report_is_the_command_lines(run: Run, tmp_path: Path, *, reveal: bo
     assert json.loads(done.stdout) == marked.to_dict()
     assert (marked.verdict, marked.first_wrong, marked.score, marked.out_of) == ("wrong", "weights", 2, 4)
     assert (marked["weights"].verdict, marked["weights"].mistake) == ("mistake", "att-no-scale")
+
+
+@pytest.mark.parametrize("form", PAGES)
+@pytest.mark.parametrize(
+    "answer", [{"weights": [[0.5, 0.5], [1, 0]]}, {"weights": [0.5, 1]}], ids=["wrong", "misshapen"]
+)
+def test_what_is_revealed_stands_on_every_page(answer: dict[str, Any], form: str) -> None:
+    due = f"{TRACE['weights'][0, 0]:.4f}"
+    pages = {reveal: shown(TRACE.check(answer, reveal=reveal), form, View()) for reveal in (True, False)}
+    assert (due in pages[True], due in pages[False]) == (True, False)
 
 
 def test_a_list_of_steps_is_an_answer_on_the_command_line(run: Run) -> None:

@@ -248,6 +248,15 @@ def test_refuses_what_makes_no_quiz(name: str, sizes: dict[str, int], words: str
         quiz(name, 1, Wanted(sizes=sizes))
 
 
+@pytest.mark.parametrize("ask", [["outer[1,0]"], ["outer[1,0]", "outer[63,63]"]])
+def test_of_a_large_step_few_entries_may_be_asked_for(ask: list[str]) -> None:
+    """It was refused by all that it has, though nobody fills them in."""
+    wanted = Wanted(sizes={"m": 64, "n": 64}, asks=(ask, []))
+    assert len(quiz("outer", 1, wanted).answers) == len(ask)
+    with pytest.raises(OptionError, match="there would be 4,096 numbers to fill in"):
+        quiz("outer", 1, wanted._replace(asks=(["outer"], [])))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["derivative", "gradient", "descend"])
 def test_the_worksheet_of_a_formula_does_not_tell_its_derivative(name: str) -> None:

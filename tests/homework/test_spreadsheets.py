@@ -43,9 +43,22 @@ def in_quotes(text: str) -> str:
     return re.sub(r"(\d)\.(\d+)", r'"\1,\2"', text)
 
 
+def numbered(text: str, labels: str = "", mark: str = ",") -> str:
+    """As pandas writes tables: columns counted from 0 above, rows beside, or their labels."""
+    found = []
+    for block in re.split(r"(?=@)", text)[1:]:
+        title, *rows = block.split()
+        heads = mark.join(["", *map(str, range(rows[0].count(mark) + 1))])
+        found += [title, heads, *(f"{label}{mark}{row}" for label, row in zip(labels or "0123", rows, strict=False))]
+    return "\n".join(found) + "\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        pytest.param(numbered(PLAIN), id="rows and columns numbered by pandas"),
+        pytest.param(numbered(PLAIN, "ab"), id="columns numbered by pandas"),
+        pytest.param(numbered(with_commas(PLAIN), "01", ";"), id="numbered, decimal commas"),
         pytest.param(PLAIN, id="as it was handed out"),
         pytest.param(FILLED, id="filled up"),
         pytest.param(FILLED + ",,\n,,\n", id="filled up below"),
@@ -192,6 +205,10 @@ def test_a_word_in_place_of_a_number_is_told(rows: str, where: str) -> None:
     found = Marker(Key(ac.softmax([2, 1, 0.1]).problem), lenient=True).mark(sheet)["softmax"]
     said = f"it cannot be read: {where} is not a number"
     assert (found.hint == said) if where else found.verdict == "right", found.hint
+
+
+def test_an_entry_that_is_left_open_makes_no_labels() -> None:
+    assert from_contents(TextFile("s.csv", "@scores\n,0\n0,1\n"), Reading()).steps["scores"].shape == (2, 2)
 
 
 def test_a_number_that_fills_up_is_one_entry() -> None:

@@ -325,3 +325,5 @@ def test_tensors_of_narrow_types(dtype: str) -> None:
     assert to_given(tensor, an_operand()).value.tolist() == [[1, 2.5]]
     assert stored_numbers(tensor, "q")[1] == dtype
     assert from_python(tensor, "q").value.tolist() == [[1, 2.5]]
+    assert to_given([tensor, tensor], an_operand()).value.tolist() == [[[1, 2.5]]] * 2
+    assert from_python([tensor, tensor], "q").value.tolist() == [[[1, 2.5]]] * 2

@@ -198,6 +198,12 @@ def test_weights_from_python_by_any_names(folder: Path) -> None:
     np.testing.assert_array_equal(ac.multihead(x, heads=H, weights="m.safetensors#h.0").result, wanted)
     with pytest.raises(AttncalcError, match="multihead has no operand or option 'wqq'"):
         ac.multihead(x, heads=H, weights={"wqq": x})
+    stored(folder / "n.safetensors", {name: value.value for name, value in torch.items()})
+    np.testing.assert_array_equal(ac.multihead(x, heads=H, weights=folder / "n.safetensors").result, wanted)
+    for other in (object(), 3, [x]):
+        with pytest.raises(AttncalcError, match=r"weights is .*, and no mapping, nor a file") as refused:
+            ac.multihead(x, heads=H, weights=other)
+        assert refused.value.hint == "of a module of torch's they are its state_dict()"
 
 
 def test_what_was_taken_is_written_as_one_would_pick_it(folder: Path) -> None:

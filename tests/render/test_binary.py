@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from io import BytesIO
 from typing import Any
@@ -12,9 +13,11 @@ import sympy
 
 import attncalc as ac
 from attncalc.common.errors import AttncalcError
+from attncalc.common.numerals import NARROW
 from attncalc.inputs.stored_arrays import of_safetensors
 from attncalc.record.trace import Trace
 from attncalc.render import BINARY, FORMATS, View, render
+from attncalc.render.binary import CODED, _codes
 
 
 def loaded(trace: Trace, format: str, **view: Any) -> Any:
@@ -53,6 +56,47 @@ def test_safetensors_holds_the_same_and_is_read_again(grouped: Trace) -> None:
     alone = render(grouped, "safetensors", View(get="angle"))
     assert isinstance(alone, bytes)
     assert list(of_safetensors(alone, "x").loaders) == ["angle"]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_safetensors_holds_narrow_numbers_in_their_own_type(dtype: str) -> None:
+    inputs: Any = ([[0, 2, -1], [1, 1, 0]], [[1, 0.1, 3], [-2, 1, 1e-3]], [[1, 5], [2, -3]])
+    trace = ac.attention(*inputs, dtype=dtype)
+    content = render(trace, "safetensors")
+    assert isinstance(content, bytes)
+    held = of_safetensors(content, "x.safetensors")
+    assert {name: held.described(name)[1] for name in held.loaders} == dict.fromkeys(trace, dtype)
+    assert all(held.loaders[name]().tolist() == trace[name].tolist() for name in trace)
+    due = "float16" if dtype == "float16" else "float32"  # NumPy has no others
+    assert {value.dtype.name for value in loaded(trace, "npz").values()} == {due}
+    rounded = render(trace, "safetensors", View(digits=1))
+    assert isinstance(rounded, bytes)
+    assert of_safetensors(rounded, "x").described("weights")[1] == "float32"  # 0.3 is none of the type's numbers
+
+
+def test_what_a_type_has_not_is_kept_wide() -> None:
+    trace = ac.attention([[1.0], [2.0]], [[1.0], [2.0]], [[1.0], [2.0]], causal=True, dtype="float8_e4m3fn")
+    content = render(trace, "safetensors")
+    assert isinstance(content, bytes)
+    held = of_safetensors(content, "x")
+    assert (held.described("masked")[1], held.described("weights")[1]) == ("float32", "float8_e4m3fn")
+    assert held.loaders["masked"]()[0, 1] == -np.inf
+
+
+@pytest.mark.parametrize("dtype", CODED)
+def test_the_bits_of_narrow_numbers(dtype: str) -> None:
+    name, size = CODED[dtype]
+    bits = np.arange(2**size, dtype=f"u{size // 8}")
+
+    def read(codes: Any) -> Any:
+        head = {"a": {"dtype": name, "shape": codes.shape, "data_offsets": [0, codes.nbytes]}}
+        text = json.dumps(head).encode()
+        return of_safetensors(len(text).to_bytes(8, "little") + text + codes.tobytes(), "x").loaders["a"]()
+
+    value = read(bits)
+    codes, told = _codes(value, dtype), ~np.isnan(value)
+    assert np.array_equal(codes[told], bits[told])
+    assert np.isnan(read(codes[~told])).all()
 
 
 def test_safetensors_has_no_type_for_complex_numbers() -> None:

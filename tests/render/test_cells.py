@@ -158,7 +158,8 @@ def test_why_a_score_behind_a_weight_is_masked_stands_on_the_same_page(form: str
 )
 def test_an_entry_is_named_as_it_is_asked_for(asked: str, named: str) -> None:
     """A label that holds a comma stands in quotes, as on the page."""
-    trace = ac.attention({"x,y": [1, 2], "the": [3, 4], "a:b": [0, 1]})
+    rows: Any = {"x,y": [1, 2], "the": [3, 4], "a:b": [0, 1]}
+    trace = ac.attention(rows)
     page = str(render(trace, "plain", View(cells=(f"weights[{asked}]",))))
     assert f"\nweights[{named}] = " in page
     assert str(render(trace, "plain", View(cells=(f"weights[{named}]",)))) == page

@@ -6,6 +6,7 @@ import html
 import operator
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -642,3 +643,38 @@ def test_an_option_is_named_once(trace: Any, said: list[str] | str) -> None:
     made = trace()
     shown = options(made, asking.signs(made))
     assert said == shown if isinstance(said, list) else [each for each in shown if each[:2] in ("he", "h ")] == [said]
+
+
+@pytest.mark.spread
+@rows("name", PROBLEMS)
+def test_zeros_alone_come_to_nothing_but_zero(name: str) -> None:
+    """√0 is 0: where squares are too small for floats, and a norm is found all the same, no line says otherwise."""
+    problem = posed(name)
+    tiny = {
+        operand: given._replace(value=given.value * 1e-200, written=None) if given.value.dtype.kind == "f" else given
+        for operand, given in problem.inputs.items()
+    }
+    own = dict(problem.options) | ({"eps": 0} if "eps" in problem.settled else {})
+    with suppress(AttncalcError):
+        for line in page_in("plain", solve(problem._replace(inputs=tiny, options=own))).splitlines():
+            *_, work, value = ["", "", *line.split(" = ")]
+            if re.fullmatch(r"[0. √()+−×/-]+", work) and re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?", value):
+                assert float(value) == 0, line
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        lambda: ac.norm([1e-200, -1e-200]),
+        lambda: ac.cosine([1e-200, 1e-200], [1e-200, 2e-200]),
+        lambda: ac.euclidean([1e-200, 0], [0, 1e-200]),
+        lambda: ac.rmsnorm([[1e-200, 1e-200]], eps=0),
+    ],
+)
+def test_what_is_made_of_zeros_alone_says_what_they_stand_for(found: Any) -> None:
+    told = "made of what is too small for floats"
+    for form in ("table", "plain", "markdown", "html", "latex"):
+        page = page_in(form, found())
+        assert "√0 = 1" not in page
+        assert "0 / 0 = " not in page
+        assert told in page, form

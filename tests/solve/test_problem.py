@@ -460,3 +460,25 @@ class TestExact:
         letters = np.array(sympy.symbols("a b c"), dtype=object)
         assert run("softmax", backward=Backward(), x=letters).result.shape == (3,)
         assert run("norm", backward=Backward(), a=letters).result.shape == (3,)
+
+
+EYE, HALF = [[1.0, 0.0], [0.0, 1.0]], [[0.0, -np.inf], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"causal": True, "scale": -1}, "masked·(−1) is infinite there: −∞×(−1)"),
+        ({"window": 1, "scale": -0.5}, "masked·(−0.5) is infinite there: −∞×(−0.5)"),
+        ({"causal": True, "scale": 0}, "masked·0 has no value there: −∞×0"),
+        ({"mask": HALF, "mask_kind": "additive", "scale": -1}, "masked·(−1) is infinite there: −∞×(−1)"),
+        ({"causal": True, "scale": 1.7e308}, "masked·1.7e+308 overflows: it is beyond 1.8e+308, the largest float64"),
+    ],
+)
+def test_what_was_infinite_before_does_not_overflow(options: dict[str, Any], said: str) -> None:
+    """Masked keys that are scaled by a number below 0 would get all the weight."""
+    twice = [[2.0, 0.0], [0.0, 2.0]]
+    with pytest.raises(DomainError, match=re.escape(said)):
+        ac.attention(twice, EYE, EYE, **options, mask_before_scale=True)
+    with pytest.raises(DomainError, match=re.escape(said)):
+        ac.multihead(twice, wq=EYE, wk=EYE, wv=EYE, wo=EYE, **options, mask_before_scale=True)

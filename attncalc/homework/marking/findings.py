@@ -34,7 +34,7 @@ from attncalc.homework.diagnosis.comparing import (
 )
 from attncalc.homework.diagnosis.explaining import Explanation, ids, is_about, within, without_mistake
 from attncalc.homework.diagnosis.key import Key, Question
-from attncalc.homework.diagnosis.solutions import Own, is_meant
+from attncalc.homework.diagnosis.solutions import Own, is_meant, writes
 from attncalc.homework.reading.answers import (
     BY_HAND,
     LEAST_DECIMALS,
@@ -46,7 +46,7 @@ from attncalc.homework.reading.answers import (
     from_parts,
     split,
 )
-from attncalc.language.graph import Node, steps
+from attncalc.language.graph import Node, steps, walk
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import (
     EARLY,
@@ -91,6 +91,7 @@ GROWN = Finding(
     UNEXPLAINED,
     hint="it follows from arrays before it that are right but for noise: what is too small to be seen there grew here",
 )
+ANOTHER_SHIFT = "shifted by another number than the maximum, which changes no share"
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 FROM_UNDECIDED = Finding(FOLLOWS, hint="worked out rightly from an earlier step as it is written", close=True)
 
@@ -271,6 +272,42 @@ def _the_others(count: int) -> str:
 
 FAR = 0.1
 """Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
+
+
+def shifted_in(key: Key) -> StepKey | None:
+    """The step in which a softmax takes the maximum away, where any other number would do."""
+    rules = [rule for rule in key.known if rule.any_shift]
+    return next((step for step in key.nodes if rules and writes(rules, [step])), None)
+
+
+@np.errstate(all="ignore")  # what is 0 or −∞ says nothing of a shift
+def is_another_shift(key: Key, question: Question) -> bool:
+    """Whether each row of scores that a softmax shifts lost another number, or each of their powers has one factor.
+
+    Nobody does so behind own scores that are shifted as they should be.
+    """
+    step, answer, right = question[:3]
+    first, node = shifted_in(key), key.nodes[step]
+    if first is None or first in question.own or not answer.answered.all():
+        return False
+    over = next((behind.args["over"] for behind in walk(key.nodes[first]) if "over" in behind.args), None)
+    if over not in node.names:
+        return False
+    along, is_power = node.names.index(over), step != first
+    if right.shape[along] < 2 or (is_power and not is_moved_by_a_shift(key, step)):
+        return False
+    ends = (answer.value - answer.unit / 2, answer.value + answer.unit / 2)
+    low, high = (end / right if is_power else end - right for end in ends)
+    shift = (np.nanmax(low, along, keepdims=True) + np.nanmin(high, along, keepdims=True)) / 2
+    return bool((fits(answer, right * shift) & (shift > 0) if is_power else fits(answer, right + shift)).all())
+
+
+def is_moved_by_a_shift(key: Key, step: StepKey) -> bool:
+    """Whether a step is e times as large where scores lose 1 less, as their powers are."""
+    first, right = shifted_in(key), key.value(step)
+    scores = None if first is None else key.value(first)
+    moved = None if first is None or scores is None else key.value(step, own={first: scores + 1})
+    return moved is not None and right is not None and bool(np.allclose(moved, right * np.e, atol=0))
 
 
 def as_written(key: Key, question: Question) -> Finding | None:

@@ -29,6 +29,7 @@ from attncalc.homework.diagnosis.explaining import (
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
+    ANOTHER_SHIFT,
     FILLED,
     FROM_UNDECIDED,
     GROWN,
@@ -39,7 +40,9 @@ from attncalc.homework.marking.findings import (
     digits_kept,
     follows_as_written,
     incomplete,
+    is_another_shift,
     is_far,
+    is_moved_by_a_shift,
     is_undone,
     located,
     mistaken,
@@ -178,6 +181,7 @@ class _Sheet:
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
             self.narrow = noise.coarsest(key, answers)
+        self.shifted: set[StepKey] = set()  # right but for another number than the maximum, which all of a row lost
         self.at_a_glance: set[StepKey] = set()  # what is told of them needs no search
         self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
@@ -310,7 +314,8 @@ class _Sheet:
         if question.answer.bits and largest(question.expected) < LEAST_BITS:
             return Finding(UNEXPLAINED, hint="if these are the bits of bfloat16, --dtype bfloat16 reads them so")
         return (
-            self._sound(question)
+            self._shifted_otherwise(question)
+            or self._sound(question)
             or self._carried(question)
             or self._at_a_glance(question)
             or self._filled(question)
@@ -327,6 +332,18 @@ class _Sheet:
             or within_rounding(self.key, question)
             or self._unexplained(question)
         )
+
+    def _shifted_otherwise(self, question: Question) -> Finding | None:
+        """Whether each row lost another number than the maximum, which changes no share; or what follows from that."""
+        step = question.step
+        if not question.own_are_right or step in self.doubted or not self.key.is_small(step):
+            return None
+        if follows := not self.shifted.isdisjoint(question.own):
+            is_right = carried(self.key, question._replace(own_are_right=False), self.answers, ()) is not None
+        else:
+            is_right = is_another_shift(self.key, question)
+        self.shifted |= {step} if is_right else set()
+        return Finding(RIGHT, hint="" if follows else ANOTHER_SHIFT) if is_right else None
 
     def _is_gradient(self, step: StepKey) -> bool:
         """Whether a step is a gradient of a model."""
@@ -515,7 +532,15 @@ class _Sheet:
 
         So they are not what the steps before them give, and nothing that is right was made of them.
         """
-        return {step for step, question in self.questions.items() if self._is_doubtful(question)}
+        alone = {step for step, question in self.questions.items() if self._is_doubtful(question)}
+        after = (q for q in self.questions.values() if self.shifted & q.own.keys() and self._is_unshifted(q))
+        return alone.union(*(self.shifted & q.own.keys() for q in after))
+
+    def _is_unshifted(self, question: Question) -> bool:
+        """Whether a step is as it should be where the maximum is taken away, and not as it follows from own values."""
+        if not is_moved_by_a_shift(self.key, question.step) or not fits(question.answer, question.expected).all():
+            return False
+        return not fits(question.answer, self._following(question)).all()
 
     def _is_doubtful(self, question: Question) -> bool:
         step, behind = question.step, self._behind(question.own)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,9 @@ class Marker:
         asked: Asked = EVERYTHING,
         suppose: bool = False,
         lenient: bool = False,
+        layout: str | None = None,
     ) -> None:
+        self.layout = layout  # of heads and tokens in answers
         self.lenient = lenient  # a step that cannot be read costs that step alone
         self.suppose = suppose  # mistakes that give an answer, though it may be chance
         self.dtype = dtype  # in which answers were stored, where that was said
@@ -60,6 +63,8 @@ class Marker:
     @np.errstate(all="ignore")  # an answer may be as far from a step as numbers reach
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that is asked for, or that the sheet has a place for."""
+        if self.layout in ("bnhd", "nhd"):
+            sheet = replace(sheet, steps={name: self._laid(name, answer) for name, answer in sheet.steps.items()})
         asked, notes, unread = self._asked_of(sheet)
         with _on_one_core() if any(answer.dumped for answer in asked.values()) else nullcontext():
             self.key.foresee(asked)
@@ -124,6 +129,15 @@ class Marker:
                 f"{sheet.source or 'the sheet'} answers no step of {self.key.names.problem}", hint=self.key.names.has
             )
         return asked, (*notes, *(f"{fault}; the other steps are marked" for fault in unread.values())), unread
+
+    def _laid(self, name: str, answer: Answer) -> Answer:
+        """An answer with heads in front of tokens where it has both, and channels behind: no scores, no weights."""
+        nodes = self.key.nodes
+        steps = {called: node for step, node in nodes.items() for called in ("/".join(step).strip("/"), step[1])}
+        node = steps.get(name) if name else nodes[self.key.result]
+        if node is None or answer.value.ndim != len(self.layout or "") or node.names[-1:] in (("n",), ("m",)):
+            return answer
+        return answer.laid(lambda part: part.swapaxes(-3, -2))
 
     def _heads_first(self, answer: Answer, step: StepKey, name: str) -> Answer:
         """What a norm of heads gives: some models hand it tokens first; of as many of both, what is nearer to right."""

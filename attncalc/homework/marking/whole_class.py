@@ -91,6 +91,7 @@ class Settings:
     dtype: str | None = None  # in which answers were stored
     asked: Asked = EVERYTHING
     keys: Keys | None = None  # where every student has a problem of their own
+    layout: str | None = None  # of heads and tokens in answers
 
 
 class Posed(NamedTuple):
@@ -126,6 +127,10 @@ def refuse_misspelt(policy: Policy, task: Posed) -> None:
     """Raise where a policy has points for what is no step of any problem."""
     known = [task.names, *task.parts.values()]
     for name in policy.points:
+        problem, _, step = name.partition("/")
+        if step and problem in task.parts:
+            task.parts[problem].find(step)
+            continue
         for names in [each for each in known if each.meant(name)] or known[:1]:
             names.find(name)
 
@@ -147,6 +152,7 @@ def counted(work: Iterable[Graded], many: int) -> list[Graded]:
 
 def marking(problem: Problem, settings: Settings, reading: Reading) -> Callable[[Submission], Graded]:
     """What marks a submission; its markers are made once."""
+    settings = replace(settings, layout=reading.heads_layout)
     mark = _by_one(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings).mark
     return lambda submission: _graded(mark, submission, reading)
 
@@ -241,12 +247,12 @@ class _ByOwn:
     def marker(self, own: Variant) -> Marker:
         """The marker of a problem."""
         document = {key: value for key, value in own.held.document.items() if key not in WHOSE}
-        if (name := str(document)) not in self.made:
+        if (name := f"{own.name} {document}") not in self.made:
             key = Key(own.held.problem)
             asked = from_document(own.held.document, key.names, self.keys.source)
             while len(self.made) >= MOST_MARKERS:
                 self.made.pop(next(iter(self.made)))
-            self.made[name] = _marker(key, self.settings, asked)
+            self.made[name] = _marker(key, self.settings, asked, own.name)
         return self.made[name]
 
     def blank(self, own: Variant, student: str) -> Graded:
@@ -351,10 +357,15 @@ def _unanswered(step: MarkedStep, hint: str) -> MarkedStep:
     return replace(own, finding=found, given=None, score=0.0, share=0.0, answered=0.0, written=())
 
 
-def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
-    own = {name: weight for name, weight in how.policy.points.items() if key.names.meant(name)}
+def _marker(key: Key, how: Settings, asked: Asked, problem: str = "") -> Marker:
+    """The marker by which a problem is marked; of several, the points of one's steps may be said with its name."""
+    said = how.policy.points
+    of_it = {
+        name.removeprefix(f"{problem}/"): weight for name, weight in said.items() if name.startswith(f"{problem}/")
+    }
+    own = {name: weight for name, weight in {**said, **of_it}.items() if key.names.meant(name)}
     by = replace(how.policy, points=own)
-    return Marker(key, policy=by, reveal=how.reveal, dtype=how.dtype, asked=asked, lenient=True)
+    return Marker(key, policy=by, reveal=how.reveal, dtype=how.dtype, asked=asked, lenient=True, layout=how.layout)
 
 
 def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, reading: Reading) -> Graded:

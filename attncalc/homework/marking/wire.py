@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from attncalc.common.errors import InputError
 
 Value = TypeVar("Value")
-UNSEEN = {"Array": NDArray[Any], "Json": Any, "MarkedDocument": Any, "MarkedStepDocument": Any, "PolicyDocument": Any}
+_DOCUMENTS = ("Json", "MarkedDocument", "MarkedStepDocument", "PolicyDocument", "RemarkDocument")
+UNSEEN = {"Array": NDArray[Any], **dict.fromkeys(_DOCUMENTS, Any)}
 """Types that only a type checker loads."""
 
 

@@ -197,7 +197,9 @@ def board_of(key: Key, asks: Asks) -> Board:
     chosen = asked_for(*asks, key.names)
     every = [step for step in chosen.steps or key.steps if step not in chosen.shown]
     asked = [step for step in every if key.value(step) is not None and step not in key.complex]
-    count = sum(key.values([key.nodes[step]])[0].size for step in asked)
+    entries = [chosen.entries(step) for step in asked]
+    values = key.values(key.nodes[step] for step in asked)
+    count = sum(value.size if where is None else where.sum() for value, where in zip(values, entries, strict=True))
     if count > MOST_ENTRIES:
         mend = "smaller sizes: --size n=3"
         raise OptionError(f"there would be {count:,} numbers to fill in, and {MOST_ENTRIES:,} are the most", hint=mend)

@@ -99,7 +99,9 @@ RETURNED = ("hidden_states", "attentions")
 
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
-    front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit)\.)+"
+    wrappers = "module|_orig_mod|base_model"
+    models = "model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit"
+    front = rf"^(?:(?:{wrappers}|{models})\.)+"
     name = re.sub(rf"({'|'.join(RETURNED)})_(\d+)\Z", r"\1.\2", name)
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 

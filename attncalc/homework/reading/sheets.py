@@ -123,8 +123,13 @@ class StepNames:
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
 
     def is_passed_over(self, name: str) -> bool:
-        """Whether a name may be that of a module whose output no step is."""
-        return self.of_modules is not None and not self.meant(name) and not self.of_modules.parts(name, self._shapes)
+        """Whether a name may be that of a module whose output no step is, or of a part of a step's own definition."""
+        if self.meant(name):
+            return False
+        front = [name[:i] for i, sign in enumerate(name) if sign == "/"]
+        if any(part in self._by_name for part in front) and not any(group == front[-1] for group, _ in self._shapes):
+            return True
+        return self.of_modules is not None and not self.of_modules.parts(name, self._shapes)
 
     def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
         """The step behind an array's name, or several that lie in it side by side or one behind the other."""
@@ -245,10 +250,10 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
     if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(tuple(FORMATS))):
         return from_file(fspath(answer), Reading(most=most))
     if isinstance(answer, Mapping):
-        sheet = from_tree(dict(_one_by_one(answer)), "")
+        sheet = from_tree(_in_lists(dict(_one_by_one(answer))), "")
         return replace(sheet, stored=any(hasattr(value, "shape") for value in answer.values()))
     if isinstance(answer, list) and _are_steps(answer):
-        return from_tree(answer, "")
+        return from_tree(_in_lists(answer), "")
     if isinstance(answer, (str, list, tuple)):
         answer = _pointed({"": answer})[""]
     return Sheet({"": answers.from_python(answer, ANSWER.name)}, stored=hasattr(answer, "shape"))
@@ -256,13 +261,28 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
 
 def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
     """The answers by their names; `hidden_states.3` is one of several arrays, as a model returns them."""
+    from attncalc.homework.reading.modules import RETURNED  # a door: no sheet's file is of Python
+
     for name, value in answer.items():
         if name in ("past_key_values", "cache"):  # with which a text goes on, and no array
             continue
-        if isinstance(value, tuple) and value and all(hasattr(each, "shape") for each in value):
+        if isinstance(value, tuple) and str(name).endswith(RETURNED):
             yield from ((f"{name}.{i}", each) for i, each in enumerate(value))
         else:
             yield str(name), value
+
+
+def _in_lists(tree: Any, name: str = "") -> Any:
+    """A sheet from Python with lists in place of the arrays that stand in lists, a row or a head each."""
+    if isinstance(tree, Mapping):
+        return {key: _in_lists(value, str(key)) for key, value in tree.items()}
+    if not isinstance(tree, list | tuple):
+        return tree
+    if any(isinstance(item, Mapping) for item in tree):
+        return [_in_lists(item, name) for item in tree]
+    from attncalc.inputs.python_values import opened_lists  # a door: no sheet's file is of Python
+
+    return opened_lists(tree, name)
 
 
 def from_tree(tree: Any, source: str) -> Sheet:

@@ -34,6 +34,7 @@ from attncalc.inputs.csv_files import (
     check_length,
     delimiter_of,
     has_point,
+    is_numbered,
     is_text,
     parted,
     table_rows,
@@ -208,7 +209,15 @@ def _fault(cell: str, where: str) -> InputError | None:
 
 
 def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
-    """Whether the first column and the first row are labels, as a saved result has them: words, and no number."""
+    """Whether the first column and the first row are labels, as a saved result has them: words, and no number.
+
+    So are numbers from 0 in both, as pandas writes them, beside an empty corner; of four cells one may be left open.
+    """
+    beside = [row.cells[0] for row in rows[1:]]
+    counted = beside == [*map(str, range(len(beside)))] or _are_words(beside)
+    asked = reading.header is not None or reading.labels is False
+    if not asked and counted and is_numbered(rows) and len(rows) + len(rows[0].cells) > 4:
+        return True, True
     left = _are_words([row.cells[0] for row in rows]) if reading.labels is None else reading.labels
     above = _are_words(rows[0].cells[left:]) if reading.header is None else reading.header
     return (left, above) if len(rows) > above and len(rows[0].cells) > left else (False, False)
