@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from attncalc.common.errors import amount, visible
+from attncalc.common.system import grouped
 from attncalc.homework.dumps import SOUND, Compared, Comparison
 from attncalc.homework.reports.marked_sheets import as_csv
 from attncalc.record.numbers import shortest
@@ -84,13 +85,11 @@ def _told(one: Compared) -> str:
 
 def _lost(listed: Sequence[Compared]) -> dict[str, str]:
     """Where an array is that has no pair → the names of those arrays."""
-    lost: dict[str, list[str]] = {}
-    for one in listed:
-        if one.verdict == "missing":
-            lost.setdefault(one.finding, []).append(_name(one.name))
+    lost = grouped((one for one in listed if one.verdict == "missing"), lambda one: one.finding)
+    named = {finding: [_name(one.name) for one in found] for finding, found in lost.items()}
     return {
         finding: ", ".join([*names[:MOST_TOLD], *[f"{len(names) - MOST_TOLD} more"] * (len(names) > MOST_TOLD)])
-        for finding, names in lost.items()
+        for finding, names in named.items()
     }
 
 

@@ -7,7 +7,7 @@ from statistics import StatisticsError, correlation
 from typing import Any
 
 from attncalc.common.errors import listed
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, grouped
 from attncalc.homework.marking.whole_class import Graded, readable, tally
 from attncalc.record.verdicts import FOLLOWS, MISSING, SOUND, Marked, MarkedStep
 from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
@@ -76,14 +76,11 @@ def step_names(graded: Sequence[Graded]) -> list[str]:
 
 def items(graded: Sequence[Graded]) -> Iterator[Item]:
     """Each step that counts on some sheet."""
-    counting: dict[str, list[tuple[Marked, MarkedStep]]] = {name: [] for name in step_names(graded)}
-    for marked in readable(graded):
-        for step in marked.steps:
-            if step.asked:
-                counting[step.name].append((marked, step))
-    for name, found in counting.items():
-        if found:
-            yield Item(name, len(found), *_counts([step for _, step in found]), _with_rest(found))
+    asked = ((marked, step) for marked in readable(graded) for step in marked.steps if step.asked)
+    counting = grouped(asked, lambda pair: pair[1].name)
+    for name in filter(counting.__contains__, step_names(graded)):
+        found = counting[name]
+        yield Item(name, len(found), *_counts([step for _, step in found]), _with_rest(found))
 
 
 def _with_rest(found: Sequence[tuple[Marked, MarkedStep]]) -> float | None:
@@ -130,16 +127,12 @@ def _counts(steps: Sequence[MarkedStep]) -> tuple[int, int, int, float | None]:
 
 def made(graded: Sequence[Graded]) -> Iterator[Made]:
     """The mistakes of a class, the commonest first."""
-    steps: dict[str, list[MarkedStep]] = {}
-    students: dict[str, dict[str, None]] = {}
-    for one in graded:
-        for step in one.steps:
-            if step.mistake is not None:
-                steps.setdefault(step.mistake, []).append(step)
-                students.setdefault(step.mistake, {})[one.student] = None
+    mistaken = ((one.student, step) for one in graded for step in one.steps)
+    made_by = grouped(mistaken, lambda pair: pair[1].mistake)
     for name in tally(graded):
-        found = steps[name][0].finding
-        yield Made(name, tuple(students[name]), found.says, found.hint, perhaps(steps[name]))
+        students, steps = zip(*made_by[name], strict=True)
+        found = steps[0].finding
+        yield Made(name, tuple(dict.fromkeys(students)), found.says, found.hint, perhaps(steps))
 
 
 def perhaps(steps: Sequence[MarkedStep]) -> str:
