@@ -372,13 +372,17 @@ def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | N
 
     if x.ndim > 1 and fits(x.swapaxes(-1, -2), y):
         return "the last two axes are swapped (one is transposed)"
-    if x.ndim > 2 and fits(x.swapaxes(-3, -2), y):
+    if x.ndim > 2:
         ours, theirs = ("bnhd", "bhnd") if x.ndim == 4 else ("nhd", "hnd")
-        return f"heads and tokens are swapped (one is {ours}, the other {theirs})"
-    if x.shape == y.shape and x.ndim > 2 and 1 < x.shape[-3] <= MOST_HEADS:
-        order = _order(np.moveaxis(x, -3, 0), np.moveaxis(y, -3, 0), fits)
-        if order:
-            return f"the heads are permuted: {' '.join(map(str, order))} in the order of the second dump"
+        swapped, told = x.swapaxes(-3, -2), f"heads and tokens are swapped (one is {ours}, the other {theirs})"
+        if fits(swapped, y):
+            return told
+        for laid, also in ((x, ""), (swapped, f"{told}, and ")):
+            if laid.shape == y.shape and 1 < y.shape[-3] <= MOST_HEADS:
+                order = _order(np.moveaxis(laid, -3, 0), np.moveaxis(y, -3, 0), fits)
+                if order:
+                    permuted = f"the heads are permuted: {' '.join(map(str, order))} in the order of the second dump"
+                    return also + permuted
     if x.shape == y.shape and x.size >= FEW and np.isfinite(x).all() and np.isfinite(y).all():
         factor, term = float(np.vdot(x, y) / np.vdot(y, y)), float((x - y).mean())
         if factor and fits(x / factor, y):

@@ -79,6 +79,7 @@ def test_verdicts(case: str) -> None:
 
 
 ORDER = [2, 0, 1, 3]
+PERMUTED = "the heads are permuted: 1 2 0 3 in the order of the second dump"
 FINDINGS: dict[str, tuple[Any, Any, str, str]] = {
     "transposed": (X[0, 0].T, X[0, 0], "shape", "[6, 5] and [5, 6]: the last two axes are swapped (one is transposed)"),
     "bnhd": (
@@ -87,7 +88,19 @@ FINDINGS: dict[str, tuple[Any, Any, str, str]] = {
         "shape",
         "[2, 5, 4, 6] and [2, 4, 5, 6]: heads and tokens are swapped (one is bnhd, the other bhnd)",
     ),
-    "heads": (X[:, ORDER], X, "differs", "the heads are permuted: 1 2 0 3 in the order of the second dump"),
+    "heads": (X[:, ORDER], X, "differs", PERMUTED),
+    "heads and layout": (
+        X[:, ORDER].swapaxes(1, 2),
+        X,
+        "shape",
+        f"[2, 5, 4, 6] and [2, 4, 5, 6]: heads and tokens are swapped (one is bnhd, the other bhnd), and {PERMUTED}",
+    ),
+    "both in a square": (
+        X[0, :, :4][ORDER].swapaxes(0, 1),
+        X[0, :, :4],
+        "differs",
+        f"heads and tokens are swapped (one is nhd, the other hnd), and {PERMUTED}",
+    ),
     "square": (X[0, 0, :, :5].T, X[0, 0, :, :5], "differs", "the last two axes are swapped (one is transposed)"),
     "nothing of these": (X[:, ORDER] + 1, X, "differs", ""),
     "one number": (np.ones((2, 3)), np.ones((3, 2)), "shape", "[2, 3] and [3, 2]"),

@@ -7,6 +7,7 @@ import re
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -465,7 +466,12 @@ def test_what_a_policy_says_is_an_option_as_well(monkeypatch: pytest.MonkeyPatch
     options, held = SAID[name]
     (tmp_path / "by.toml").write_text(held, encoding="utf-8")
     found: list[Policy] = []
-    monkeypatch.setattr("attncalc.cli.practice._session", lambda *given: found.append(given[4]) or by(given[4]))
+
+    def session_by(*given: Any) -> Session:
+        found.append(given[4])
+        return by(given[4])
+
+    monkeypatch.setattr("attncalc.cli.practice._session", session_by)
     monkeypatch.setattr("sys.stdin", None)
     for words in (options.split(), ["--policy", str(tmp_path / "by.toml")]):
         assert app(["practice", "dot", *words], standalone_mode=False) == 1

@@ -200,7 +200,8 @@ def test_weights_from_python_by_any_names(folder: Path) -> None:
         ac.multihead(x, heads=H, weights={"wqq": x})
     stored(folder / "n.safetensors", {name: value.value for name, value in torch.items()})
     np.testing.assert_array_equal(ac.multihead(x, heads=H, weights=folder / "n.safetensors").result, wanted)
-    for other in (object(), 3, [x]):
+    others: tuple[Any, ...] = (object(), 3, [x])
+    for other in others:
         with pytest.raises(AttncalcError, match=r"weights is .*, and no mapping, nor a file") as refused:
             ac.multihead(x, heads=H, weights=other)
         assert refused.value.hint == "of a module of torch's they are its state_dict()"
