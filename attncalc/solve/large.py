@@ -126,7 +126,10 @@ class LargeBehind(Behind):
         """Nothing is told of them either."""
         return ""
 
-    hinging, fault = left_over, why_nothing
+    hinging = left_over
+
+    def kept_around(self, step: Step) -> None:
+        """Not all of them were."""
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a step that was not kept, worked out now; or all of it, if there is the memory."""

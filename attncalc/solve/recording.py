@@ -595,6 +595,10 @@ class Behind:
         node = self.nodes.get(step.key) if step.formula else None
         return None if node is None else (node, self.around)
 
+    def kept_around(self, step: Step) -> tuple[Node, Around] | None:
+        """The same, where all the values around a step were kept."""
+        return self.found(step)
+
     def knows(self, step: Step) -> bool:
         """Whether the step is one of the graph's."""
         return self.found(step) is not None

@@ -277,7 +277,7 @@ def _must_be_finite(trace: Trace, roots: Iterable[Node], narrow: Narrow | None, 
         return ()
     from attncalc.solve import overflow  # a door: most values are ordinary
 
-    return overflow.told(trace, roots, behind(trace).found, narrow, infinite=infinite)
+    return overflow.told(trace, roots, lambda step: behind(trace).kept_around(step), narrow, infinite=infinite)
 
 
 def _is_ordinary(value: Array) -> bool:
@@ -463,8 +463,10 @@ def behind(trace: Trace) -> Behind:
         found = solve(trace.problem, **trace.mode._asdict()).behind
     if isinstance(found, Kept):
         found = _made_of(found)
-        object.__setattr__(trace, "behind", found)
-    return found if isinstance(found, Behind) else NO_GRAPH
+    if not isinstance(found, Behind):
+        return NO_GRAPH
+    object.__setattr__(trace, "behind", found)
+    return found
 
 
 def _made_of(kept: Kept) -> Behind:
