@@ -27,18 +27,7 @@ from attncalc.common.numerals import (
     must_round_nothing,
 )
 from attncalc.common.system import NamedTuple, loaded
-from attncalc.render import (
-    BINARY,
-    DETAILS,
-    FORMATS,
-    NUMBERS,
-    PAGES,
-    PICTURES,
-    SUFFIXES,
-    TABLE,
-    Detail,
-    View,
-)
+from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PAGES, PICTURES, SUFFIXES, TABLE, Detail, View
 
 if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculation, when the command line stands
     from attncalc.declare.calculation import Calculation

@@ -97,8 +97,9 @@ class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
     def _called(self, function: Any) -> str:
         return f"{NAMES[function.func]}({self.stringify(function.args, ', ')})"
 
-    _print_Exp1 = _print_ImaginaryUnit = _print_Pi = _print_Infinity = _print_NegativeInfinity = _sign  # noqa: N815
-    _print_log = _print_acos = _print_Max = _print_Min = _called  # noqa: N815  (SymPy's names, as all of these)
+    _print_Exp1 = _print_ImaginaryUnit = _print_Pi = _sign  # noqa: N815  (SymPy's names)
+    _print_Infinity = _print_NegativeInfinity = _sign  # noqa: N815  (SymPy's names)
+    _print_log = _print_acos = _print_Max = _print_Min = _called  # noqa: N815  (SymPy's names)
 
 
 LOST = 1e-90

@@ -172,6 +172,7 @@ class Key:
         self._large: dict[Node, Array] = {}
         self._slack: dict[tuple[StepKey, str], Array] = {}
         self._terms: dict[StepKey, float] = {}
+        self._moved: dict[StepKey, bool] = {}
         self._begin: dict[tuple[Mistake, ...], int] = {}
         self._behind: tuple[Own, list[tuple[Mistake, ...]]] = {}, []
         self._must_have_an_answer()
@@ -453,6 +454,23 @@ class Key:
         inside = sum(prod(node.shape) for node in self.nodes.values())
         given = sum(value.size for value in self.solutions.operands.values())
         return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
+
+    @cached_property
+    def shifted(self) -> StepKey | None:
+        """The step in which a softmax takes the maximum away, where any other number would do."""
+        rules = [rule for rule in self.known if rule.any_shift]
+        return next((step for step in self.nodes if rules and writes(rules, [step])), None)
+
+    def is_moved_by_a_shift(self, step: StepKey) -> bool:
+        """Whether a step is e times as large where scores lose 1 less, as their powers are."""
+        if step not in self._moved:
+            scores = None if self.shifted is None else self.value(self.shifted)
+            own = {} if self.shifted is None or scores is None else {self.shifted: scores + 1}
+            right, moved = self.value(step), self.value(step, own=own) if own else None
+            self._moved[step] = (
+                moved is not None and right is not None and bool(np.allclose(moved, right * np.e, atol=0))
+            )
+        return self._moved[step]
 
     def size_of_terms(self, step: StepKey) -> float:
         """How large the terms are that the entries of a small step are sums of.

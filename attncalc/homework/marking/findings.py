@@ -34,7 +34,7 @@ from attncalc.homework.diagnosis.comparing import (
 )
 from attncalc.homework.diagnosis.explaining import Explanation, ids, is_about, within, without_mistake
 from attncalc.homework.diagnosis.key import Key, Question
-from attncalc.homework.diagnosis.solutions import Own, is_meant, writes
+from attncalc.homework.diagnosis.solutions import Own, is_meant
 from attncalc.homework.reading.answers import (
     BY_HAND,
     LEAST_DECIMALS,
@@ -274,12 +274,6 @@ FAR = 0.1
 """Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
 
 
-def shifted_in(key: Key) -> StepKey | None:
-    """The step in which a softmax takes the maximum away, where any other number would do."""
-    rules = [rule for rule in key.known if rule.any_shift]
-    return next((step for step in key.nodes if rules and writes(rules, [step])), None)
-
-
 @np.errstate(all="ignore")  # what is 0 or −∞ says nothing of a shift
 def is_another_shift(key: Key, question: Question) -> bool:
     """Whether each row of scores that a softmax shifts lost another number, or each of their powers has one factor.
@@ -287,27 +281,19 @@ def is_another_shift(key: Key, question: Question) -> bool:
     Nobody does so behind own scores that are shifted as they should be.
     """
     step, answer, right = question[:3]
-    first, node = shifted_in(key), key.nodes[step]
+    first, node = key.shifted, key.nodes[step]
     if first is None or first in question.own or not answer.answered.all():
         return False
     over = next((behind.args["over"] for behind in walk(key.nodes[first]) if "over" in behind.args), None)
     if over not in node.names:
         return False
     along, is_power = node.names.index(over), step != first
-    if right.shape[along] < 2 or (is_power and not is_moved_by_a_shift(key, step)):
+    if right.shape[along] < 2 or (is_power and not key.is_moved_by_a_shift(step)):
         return False
     ends = (answer.value - answer.unit / 2, answer.value + answer.unit / 2)
     low, high = (end / right if is_power else end - right for end in ends)
     shift = (np.nanmax(low, along, keepdims=True) + np.nanmin(high, along, keepdims=True)) / 2
     return bool((fits(answer, right * shift) & (shift > 0) if is_power else fits(answer, right + shift)).all())
-
-
-def is_moved_by_a_shift(key: Key, step: StepKey) -> bool:
-    """Whether a step is e times as large where scores lose 1 less, as their powers are."""
-    first, right = shifted_in(key), key.value(step)
-    scores = None if first is None else key.value(first)
-    moved = None if first is None or scores is None else key.value(step, own={first: scores + 1})
-    return moved is not None and right is not None and bool(np.allclose(moved, right * np.e, atol=0))
 
 
 def as_written(key: Key, question: Question) -> Finding | None:

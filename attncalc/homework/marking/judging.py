@@ -42,7 +42,6 @@ from attncalc.homework.marking.findings import (
     incomplete,
     is_another_shift,
     is_far,
-    is_moved_by_a_shift,
     is_undone,
     located,
     mistaken,
@@ -538,7 +537,7 @@ class _Sheet:
 
     def _is_unshifted(self, question: Question) -> bool:
         """Whether a step is as it should be where the maximum is taken away, and not as it follows from own values."""
-        if not is_moved_by_a_shift(self.key, question.step) or not fits(question.answer, question.expected).all():
+        if not self.key.is_moved_by_a_shift(question.step) or not fits(question.answer, question.expected).all():
             return False
         return not fits(question.answer, self._following(question)).all()
 

@@ -64,7 +64,7 @@ class Marker:
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that is asked for, or that the sheet has a place for."""
         if self.layout in ("bnhd", "nhd"):
-            sheet = replace(sheet, steps={name: self._laid(name, answer) for name, answer in sheet.steps.items()})
+            sheet = replace(sheet, steps=self._laid(sheet.steps, len(self.layout)))
         asked, notes, unread = self._asked_of(sheet)
         with _on_one_core() if any(answer.dumped for answer in asked.values()) else nullcontext():
             self.key.foresee(asked)
@@ -109,7 +109,7 @@ class Marker:
             if known:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             if self.key.names.of_modules or answer.dumped:
-                answer = _of_one_text(answer, self.key.nodes[key])  # noqa: PLW2901
+                answer = _of_one_text(answer, self.key.nodes[key])  # noqa: PLW2901  (the same, without an axis)
             try:
                 asked[key] = self._heads_first(self.key.in_numbers(answer, key), key, name)
             except InputError as fault:
@@ -130,14 +130,17 @@ class Marker:
             )
         return asked, (*notes, *(f"{fault}; the other steps are marked" for fault in unread.values())), unread
 
-    def _laid(self, name: str, answer: Answer) -> Answer:
-        """An answer with heads in front of tokens where it has both, and channels behind: no scores, no weights."""
-        nodes = self.key.nodes
-        steps = {called: node for step, node in nodes.items() for called in ("/".join(step).strip("/"), step[1])}
-        node = steps.get(name) if name else nodes[self.key.result]
-        if node is None or answer.value.ndim != len(self.layout or "") or node.names[-1:] in (("n",), ("m",)):
-            return answer
-        return answer.laid(lambda part: part.swapaxes(-3, -2))
+    def _laid(self, answers: Mapping[str, Answer], axes: int) -> dict[str, Answer]:
+        """Answers of so many axes with heads in front of tokens, and channels behind: no scores, no weights."""
+        steps = {name: node for step, node in self.key.nodes.items() for name in ("/".join(step).strip("/"), step[1])}
+        steps[""] = self.key.nodes[self.key.result]
+        has_heads = {name for name, node in steps.items() if node.names[-1:] not in (("n",), ("m",))}
+        return {
+            name: answer.laid(lambda part: part.swapaxes(-3, -2))
+            if name in has_heads and answer.value.ndim == axes
+            else answer
+            for name, answer in answers.items()
+        }
 
     def _heads_first(self, answer: Answer, step: StepKey, name: str) -> Answer:
         """What a norm of heads gives: some models hand it tokens first; of as many of both, what is nearer to right."""
