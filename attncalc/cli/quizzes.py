@@ -1,6 +1,6 @@
 """`quiz`: a problem with friendly numbers, or one's own, with blank sheets, worksheets and the key."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -191,63 +191,49 @@ def quiz(
     given = {name: value for part in parts for name, value in part._asdict().items()}
     given |= {**own, "format": format, "export": export, "visibility": visibility}
     said = {name for name, value in given.items() if value is not None}
+    words, whole = calculation or [], are_a_document(calculation or [])
     if key is not None:
-        _make_key(key, output, calculation or (), sorted(said))
+        _make_key(key, output, words, sorted(said))
         return
     exports = [choice("--export", word, EXPORTS) for word in names(export)]
     if visibility is not None and GRADESCOPE not in exports:
         raise OptionError("--visibility is of Gradescope's autograder", hint="--export gradescope makes one")
     wording = asking.wording(printed.printing)
     if classroom.replace is not None:
-        surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_REPLACE}))]
-        if surplus:
-            raise OptionError(f"--replace draws a problem like those of the class: {both(surplus)} cannot change it")
+        if beside := _beside(words, said - {*WITH_REPLACE}):
+            raise OptionError(f"--replace draws a problem like those of the class: {beside} cannot change it")
         replace(classroom.replace, output, _seed(drawing), _formats(format) if format else (), wording)
         return
     if classroom.pick is not None and classroom.bank is None:
         raise OptionError("--pick is of a bank, and none is named", hint="--bank DIR, a folder with a bank.toml")
     students = None if classroom.roster is None else roster(classroom.roster, partial(out.say, "note"))
+    is_new = classroom.bank is None and not whole
+    if classroom.bank is not None and (beside := _beside(words, said - {*WITH_BANK})):
+        raise OptionError(f"--bank has problems as they are: {beside} cannot change them")
+    name = named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz {} -o quiz") if is_new else ""
+    folder, formats, sizes, seed = _folder(output), _formats(format), sizes_of(drawing.size), _seed(drawing)
     if classroom.bank is not None:
-        surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
-        if surplus:
-            raise OptionError(f"--bank has problems as they are: {both(surplus)} cannot change them")
-        folder = _folder(output)
         with bar():
-            made = of_bank(classroom.bank, students or [], classroom.pick, _seed(drawing), drawing.level)
-        out.say("note", *made.notes)
-        _hand_out(folder, made, _formats(format), exports, wording, visibility)
-        return
-    words = calculation or []
-    whole = are_a_document(words)
-    name = "" if whole else named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz {} -o quiz")
-    folder = _folder(output)
-    formats = _formats(format)
-    sizes, seed = sizes_of(drawing.size), _seed(drawing)
-    if whole:
+            made = of_bank(classroom.bank, students or [], classroom.pick, seed, drawing.level)
+    elif whole:
         made = _of_document(words[0], drawing, seed, asking, students, said)
     else:
         wanted = wanted_by(name, drawing, own)._replace(sizes=sizes, asks=asking.words)
         with bar():
             made = drawn(name, seed, wanted, students)
-    _hand_out(folder, made, formats, exports, wording, visibility)
-    if drawing.seed is None and students is None and not whole:
+    notes = [*made.notes]
+    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE, notes.append))
+    out.say("note", *notes, *[FIXED] * bool(set(exports) - {GRADESCOPE}))
+    if is_new and drawing.seed is None and students is None:
         out.say("note", f"--seed {seed} makes this problem again")
     if made.found is not None:
         _tell(made.found, sizes, many=students is not None)
 
 
-def _hand_out(
-    folder: Path,
-    made: Handouts,
-    formats: Sequence[str],
-    exports: Sequence[str],
-    wording: Wording,
-    visibility: str | None,
-) -> None:
-    """Write the files, and tell what platforms cannot hold or do."""
-    notes: list[str] = []
-    out.write_folder(folder, made.written(formats, exports, wording, visibility or VISIBLE, notes.append))
-    out.say("note", *notes, *[FIXED] * bool(set(exports) - {GRADESCOPE}))
+def _beside(words: Sequence[str], options: Set[str]) -> str:
+    """The words and options beside one that leaves them nothing to change; "" where there are none."""
+    found = [*map(quoted, words), *map(flag, sorted(options))]
+    return both(found) if found else ""
 
 
 def _folder(output: str | None) -> Path:
