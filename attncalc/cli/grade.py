@@ -188,10 +188,7 @@ def grade(
     """
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
-    if platform.visibility is not None and report != "gradescope":
-        raise OptionError("--visibility is of Gradescope's reports", hint="-f gradescope makes one")
-    if marking.hints is not None and back.feedback is None and report != "gradescope":
-        raise OptionError("--hints says how much students are told, and nothing is for them", hint="--feedback DIR")
+    _refuse_idle(report, output, marking, back, platform)
     before, printing = _before(again), printed.printing
     by = policy(marking, USUAL_POLICY if before is None else before.policy)
     read = Reading(**tables.asked())
@@ -203,10 +200,8 @@ def grade(
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
-    many = min(many, 1) if platform.student is not None else many
-    if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
-        raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
-    path = None if again.dry_run else _target(report, output, many, files)
+    a_file_each = report == "gradescope" and many > 1 and platform.student is None
+    path = None if again.dry_run else _target(output, files, a_file_each=a_file_each)
     _refuse_to_lose(path, before, again, read)
     pages = _pages(back)
     sheet = _mark_sheet(back, files)
@@ -220,7 +215,6 @@ def grade(
         assert before is not None, "there are words, or there is a report"
         graded, several = once(by_policy(before, by), first=back.first)
     found = _Class(graded, several, *_missing(graded, None if platform.student else task, before, by))
-    a_file_each = report == "gradescope" and many > 1
     alone = report is not None and path is None and not a_file_each  # the report has standard output to itself
     graded, log, missing = _settled(found, before, again, back, read, aside=alone and not again.dry_run)
     if again.dry_run:
@@ -239,6 +233,18 @@ def grade(
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
     return exit_status(graded)
+
+
+def _refuse_idle(report: str | None, output: str | None, marking: Marking, back: Back, platform: Platform) -> None:
+    """Refuse options that would change nothing of what is written."""
+    if platform.visibility is not None and report != "gradescope":
+        raise OptionError("--visibility is of Gradescope's reports", hint="-f gradescope makes one")
+    if marking.hints is not None and back.feedback is None and report != "gradescope":
+        raise OptionError("--hints says how much students are told, and nothing is for them", hint="--feedback DIR")
+    if back.feedback is None and back.feedback_format is not None:
+        raise OptionError("--feedback-format says what pages are, and none are asked for", hint="--feedback DIR")
+    if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
+        raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
 
 
 def _before(again: Again) -> Report | None:
@@ -334,9 +340,9 @@ def _settled(
     return graded, log, missing
 
 
-def _target(report: str | None, output: str | None, many: int, files: Sequence[str]) -> Path | None:
+def _target(output: str | None, files: Sequence[str], *, a_file_each: bool) -> Path | None:
     """The file of the report, or why it cannot be written: told before anything is marked."""
-    if report == "gradescope" and many > 1:
+    if a_file_each:
         if output in (None, "", "-"):
             raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
         out.refuse_folder(Path(output))
@@ -394,8 +400,6 @@ def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
 def _pages(back: Back) -> Path | None:
     """The folder for the students' pages, or why it cannot be made: told before anything is marked."""
     if back.feedback is None:
-        if back.feedback_format is not None:
-            raise OptionError("--feedback-format says what pages are, and none are asked for", hint="--feedback DIR")
         return None
     if not back.feedback:
         raise OptionError("--feedback needs the name of a folder, but it is empty")
