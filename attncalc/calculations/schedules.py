@@ -96,17 +96,7 @@ def schedule(
     warm = warmup if warmup is not None else 4000 if kind == "noam" else 0
     if kind == "noam" and warm < 1:
         raise OptionError(f"--warmup must be at least 1 for noam, not {warm}")
-    if steps is None and (at is None or kind in ENDING):
-        raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
-    if at is None and (steps or 0) > MOST_ROWS:
-        raise OptionError(
-            f"--steps {steps} makes a row for each step, but {MOST_ROWS:,} is the limit",
-            hint="--at 1,1000,1000000 shows these steps alone",
-        )
-    shown = tuple(range(1, (steps or 0) + 1)) if at is None else at
-    outside = [s for s in shown if s < 1 or s > (steps or s)]
-    if outside:
-        raise OptionError(f"--at names step {outside[0]}, and steps go from 1 to {steps or '…'}")
+    shown = _asked(steps, at, ends=kind in ENDING)
     last = 0 if kind != "wsd" else decay if decay is not None else max(1, (steps or 0) // 10)
     if decay is not None and kind != "wsd":
         raise OptionError(f"--decay goes with --kind wsd, and the kind is {kind}")
@@ -124,6 +114,22 @@ def schedule(
         "wsd": "the same rate for long, and down only at the end: the run can be made longer before that",
     }
     return step("lr", rate if lr == 1 else lr * rate, whys[kind])
+
+
+def _asked(steps: int | None, at: tuple[int, ...] | None, *, ends: bool) -> tuple[int, ...]:
+    """The steps that are named, or all of them. How many there are must be known of a schedule that comes to an end."""
+    if steps is None and (at is None or ends):
+        raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
+    if at is None and (steps or 0) > MOST_ROWS:
+        raise OptionError(
+            f"--steps {steps} makes a row for each step, but {MOST_ROWS:,} is the limit",
+            hint="--at 1,1000,1000000 shows these steps alone",
+        )
+    shown = tuple(range(1, (steps or 0) + 1)) if at is None else at
+    outside = [s for s in shown if s < 1 or s > (steps or s)]
+    if outside:
+        raise OptionError(f"--at names step {outside[0]}, and steps go from 1 to {steps or '…'}")
+    return shown
 
 
 def _noam(s: Node, d_model: int, warmup: int) -> Node:

@@ -76,17 +76,7 @@ def stored_operands(
     config: Mapping[str, Any],
 ) -> dict[str, Found]:
     """Where each of our operands is stored; a tensor that no operand is for is named, and one that is missing."""
-    own = {name: told for name, words in table["tensors"].items() if (told := _told(words, config))}
-    needed = [path for told in own.values() if _is_needed(path := told.paths[0])]
-    for section, stack in STACKS.items():
-        for i in range(stacks.get(stack, 0)):
-            prefix = table[section]["prefix"].replace("{i}", str(i))
-            inner = _of_layer(table[section], config, i)
-            bare = ["norm1/gamma"] if options.get("no_first_norm") and i == 0 else []
-            known = {path for told in inner.values() for path in told.paths}
-            asked = [paths[0] for key, paths in BIASES.items() if config.get(key) is True and paths[0] in known]
-            needed += [f"{stack} {i}/{path}" for path in (*_needed(inner, options), *asked) if path not in bare]
-            own |= {prefix + name: told.below(f"{stack} {i}") for name, told in inner.items()}
+    own, needed = _all_told(table, stacks, options, config)
     contents = _stacked(contents, [table["prefix"] + name for name in own] + list(own))
     found: dict[str, Found] = {}
     left = dict.fromkeys(contents.names)
@@ -121,6 +111,24 @@ def stored_operands(
         hint = f"{CONFIG} asks for {amount(sum(stacks.values()), 'layer')}"
         raise InputError(f"{contents.source}: {said} {are(names)} missing", hint=hint)
     return found
+
+
+def _all_told(
+    table: Mapping[str, Any], stacks: Mapping[str, int], options: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[dict[str, Told], list[str]]:
+    """What the tensors of a whole model hold, layer by layer; and the operands that it cannot do without."""
+    own = {name: told for name, words in table["tensors"].items() if (told := _told(words, config))}
+    needed = [path for told in own.values() if _is_needed(path := told.paths[0])]
+    for section, stack in STACKS.items():
+        for i in range(stacks.get(stack, 0)):
+            prefix = table[section]["prefix"].replace("{i}", str(i))
+            inner = _of_layer(table[section], config, i)
+            bare = ["norm1/gamma"] if options.get("no_first_norm") and i == 0 else []
+            known = {path for told in inner.values() for path in told.paths}
+            asked = [paths[0] for key, paths in BIASES.items() if config.get(key) is True and paths[0] in known]
+            needed += [f"{stack} {i}/{path}" for path in (*_needed(inner, options), *asked) if path not in bare]
+            own |= {prefix + name: told.below(f"{stack} {i}") for name, told in inner.items()}
+    return own, needed
 
 
 BIASES = {

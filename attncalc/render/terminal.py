@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from enum import Enum
 from io import StringIO
 from itertools import chain as joined
@@ -489,16 +489,7 @@ class Drawn:
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width - margin
-        end, last = len(widths) - 1, widths[-1]
-        is_typed = any(0 < column < end for column in rows.code)
-        is_needed = 2 * widths[0] > room or is_typed
-        start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
-        while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
-            end -= 1
-        left = room - sum(widths[start:end]) - 2 * (end - start)
-        torn = sum(cell_len(line[-1]) > left for line in spelled)
-        is_prose = left >= 2 * LEAST_WORDS and not is_typed
-        beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
+        start, end, beside = _columns_in_a_line(spelled, widths, room, rows.code)
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
@@ -544,6 +535,26 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
 FORMED = r"(?:→|->) [^→:]+?(?= →| ->|:|$)|\bN\([^()]*\)|[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"
 """`→ token 2, backward`, `N(0, 1)`, `σ·(1 − σ)`, and `here V`, the factor."""
+
+
+def _columns_in_a_line(
+    spelled: Sequence[Sequence[str]], widths: Sequence[int], room: int, code: Set[int]
+) -> tuple[int, int, bool]:
+    """Which columns of a table of words stand in one line, the first and the end; and whether the last is beside them.
+
+    A last column of prose may be broken. It is no prose where some column before it is typed, as commands are.
+    """
+    end, last = len(widths) - 1, widths[-1]
+    is_typed = any(0 < column < end for column in code)
+    is_needed = 2 * widths[0] > room or is_typed
+    start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
+    while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
+        end -= 1
+    left = room - sum(widths[start:end]) - 2 * (end - start)
+    torn = sum(cell_len(line[-1]) > left for line in spelled)
+    is_prose = left >= 2 * LEAST_WORDS and not is_typed
+    beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
+    return start, end, beside
 
 
 def _known(page: Page) -> Iterator[str]:
