@@ -205,19 +205,7 @@ class _Sheet:
         expected = self.key.value(step)
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
-        nil, tolerance = LEFT_OVER * self.key.largest_operand, self.tolerance
-        is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
-        if tolerance is None and is_nothing and answer.stored not in NARROW:
-            tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
-        answer = replace(answer, nil=nil, tolerance=tolerance)
-        stored = answer.stored
-        in_stream = bool(self.narrow) and stored == "float32" and not answer.said
-        narrow = in_stream or stored in NARROW
-        if narrow or (self.of_wide and not answer.said and (stored == "float64" or answer.used > MOST_DECIMALS)):
-            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
-
-            answer = noise.among_narrow(answer, self.narrow) if in_stream else answer
-            answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
+        stored, answer = answer.stored, self._with_its_noise(step, answer, expected)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         whole = laid_out(self.key, answer, step, expected)
@@ -234,18 +222,7 @@ class _Sheet:
             return Finding(MISSING, hint="not answered")
         laid = self._beside_its_terms(step, laid, expected)
         question = self.questions[step] = self._question(step, laid, expected)
-        found = as_written(self.key, question)
-        if found is None:
-            found = self._among_ranks(question) or self._searched(self._first_finding, question)
-        elif laid.slack is not None:
-            found = self._searched(self._nearer, question, found)
-        if laid.slack is not None and not laid.said and found.verdict in (RIGHT, UNEXPLAINED):
-            from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
-
-            judged = judged_as(laid.stored, stored, inferred=laid.inferred)
-            found = replace(found, hint="; ".join(filter(None, (found.hint, judged))))
-        if found.verdict not in SOUND:
-            found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
+        found = self._among_numbers(question, stored)
         void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
         given = whole.answered
         told = self.of_machine or not np.isnan(whole.value[given]).any()
@@ -257,6 +234,39 @@ class _Sheet:
         if blank.any():
             return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
         return found
+
+    def _with_its_noise(self, step: StepKey, answer: Answer, expected: Array) -> Answer:
+        """An answer that may be as far off as its writer's tolerance says, or the type in which it was stored."""
+        nil, tolerance = LEFT_OVER * self.key.largest_operand, self.tolerance
+        is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
+        if tolerance is None and is_nothing and answer.stored not in NARROW:
+            tolerance = Tolerance(answer.noise, nil if answer.noise <= ROUND_OFF else nil / LEFT_OVER * answer.noise)
+        answer = replace(answer, nil=nil, tolerance=tolerance)
+        in_stream = bool(self.narrow) and answer.stored == "float32" and not answer.said
+        narrow = in_stream or answer.stored in NARROW
+        if narrow or (self.of_wide and not answer.said and (answer.stored == "float64" or answer.used > MOST_DECIMALS)):
+            from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
+
+            answer = noise.among_narrow(answer, self.narrow) if in_stream else answer
+            answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
+        return answer
+
+    def _among_numbers(self, question: Question, stored: str) -> Finding:
+        """The finding on an answer in the shape of its step, which was `stored` in a type whose noise it may have."""
+        answer = question.answer
+        found = as_written(self.key, question)
+        if found is None:
+            found = self._among_ranks(question) or self._searched(self._first_finding, question)
+        elif answer.slack is not None:
+            found = self._searched(self._nearer, question, found)
+        if answer.slack is not None and not answer.said and found.verdict in (RIGHT, UNEXPLAINED):
+            from attncalc.homework.diagnosis.noise import judged_as  # a door: as above
+
+            judged = judged_as(answer.stored, stored, inferred=answer.inferred)
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged))))
+        if found.verdict in SOUND:
+            return found
+        return replace(found, wrong=located(self._entries(question.step, ~fits(answer, question.expected))))
 
     def _beside_its_terms(self, step: StepKey, answer: Answer, expected: Array) -> Answer:
         """An answer that is off, with the size of the terms that it comes of: where they cancel digits are lost."""
