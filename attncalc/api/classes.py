@@ -56,7 +56,7 @@ class Grades:
     policy: Policy = USUAL_POLICY
     log: tuple[Override, ...] = ()  # the marks that were changed by hand
     notes: tuple[str, ...] = ()  # what is to be said of the sheets and of how they were read
-    absent: tuple[str, ...] = ()  # of the roster those of whom there is no sheet
+    absent: tuple[str, ...] = ()  # the students of the roster without a sheet
 
     def __repr__(self) -> str:
         marks = (f"{name} {'?' if mark is None else f'{mark:g}'}" for name, mark in self.marks.items())

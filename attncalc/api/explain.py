@@ -123,7 +123,7 @@ def mistakes_of(name: str) -> tuple[Pitfall, ...]:
 
 
 def _told(mistakes: Iterable[Pitfall], steps: Iterable[str]) -> Iterable[Pitfall]:
-    """Of the mistakes that these steps may have, the commonest of each step, then the next one of each, and so on."""
+    """The mistakes that these steps may have: the commonest of each step, then the next one of each, and so on."""
     places: dict[str, list[Pitfall]] = {step: [] for step in (*steps, "")}
     for mistake in mistakes:
         place = next((at for word in mistake.at for at in places if names(word, at)), None if mistake.at else "")

@@ -109,7 +109,7 @@ class Handouts:
         visibility: str,
         tell: Callable[[str], None],
     ) -> dict[str, str | bytes]:
-        """The files, with worksheets that say so much; told is what a platform cannot hold."""
+        """The files, with worksheets that say so much; `tell` hears what a platform cannot hold."""
         fixed = [form for form in exports if form != GRADESCOPE]
         if self.keys is not None:
             own, key = class_files(self.keys, formats, wording), KEYS

@@ -39,7 +39,7 @@ Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
 VARIABLES = "variable"
 MOST_BENDS = 30
-"""Of so many variables the Hessian is given."""
+"""The Hessian is given for so many variables at most."""
 TENTHS = 6
 """So many times h is made a tenth of itself."""
 

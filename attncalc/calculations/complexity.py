@@ -48,7 +48,7 @@ from attncalc.language.ops import listed, power, total
 from attncalc.record.trace import Step, Trace
 
 WIDTH, HEADS = 512, 8
-"""Those of the original transformer, where no others are given."""
+"""The sizes of the original transformer, where no others are given."""
 T = TypeVar("T")
 EMBEDDING, HEAD = "embedding", "head"
 PARTS = {

@@ -121,7 +121,7 @@ def check_and_show(
 
 
 def _more(marked: Marked, marking: Marking) -> Iterator[str]:
-    """That there is more to be asked for, unless somebody has said how much is told."""
+    """Say that there is more to be asked for, unless somebody has said how much is told."""
     behind = [step.name for step in marked.steps if step.finding.mistakes]
     if marking.hints is None and behind and marked.shown is not marked:
         yield f"--hints rule names the mistake at {listed(behind, MOST_NAMED)}"

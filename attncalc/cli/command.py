@@ -397,7 +397,7 @@ def flat(
 
 
 def _named(parameters: Sequence[inspect.Parameter], words: Sequence[str] | None) -> list[inspect.Parameter] | None:
-    """Those that the words of a call name, and what is no option; None where a word is none of their spellings."""
+    """The parameters that the words of a call name, and those that are no option; None where a word is no spelling."""
     if words is None:
         return None
     spelled = {each.name: _spellings(each.annotation) for each in parameters}

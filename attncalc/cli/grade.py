@@ -308,7 +308,7 @@ class _Class(NamedTuple):
 def _missing(
     graded: Sequence[Graded], task: _Task | None, before: Report | None, by: Policy
 ) -> tuple[Sequence[str], Blank]:
-    """Of whom there is no sheet, as the roster tells, and what makes one of theirs on which nothing is answered."""
+    """The students of the roster without a sheet, and what makes a blank one for each of them."""
     missing = absent(graded, task.posed.keys) if task is not None else before.absent if before is not None else ()
     return missing, blank_by(graded, missing, Settings(by) if task is None else task.posed.settings(by))
 
@@ -316,9 +316,9 @@ def _missing(
 def _settled(
     found: _Class, before: Report | None, again: Again, back: Back, read: Reading, *, aside: bool
 ) -> tuple[list[Graded], Sequence[Override], list[str]]:
-    """The class with marks changed by hand, and with codes for names; said is how, and who has several sheets.
+    """The class once marks are changed by hand and names are codes; the log of changes; and who has no sheet still.
 
-    Behind it the log, and of whom there is still no sheet.
+    It tells what changes, and who has several sheets.
     """
     changed = [] if again.override is None else read_overrides(again.override, read.tell)
     was, old = ((), ()) if before is None else (before.graded, before.log)
@@ -354,7 +354,7 @@ def _target(output: str | None, files: Sequence[str], *, a_file_each: bool) -> P
 
 
 def _refuse_to_lose(path: Path | None, before: Report | None, again: Again, read: Reading) -> None:
-    """Raise where a report is written over that has marks by hand which this one has not; before anything is marked."""
+    """Refuse to write over a report whose marks by hand the new one would lack; before anything is marked."""
     try:
         held = read_report(str(path)).log if path is not None and is_file(str(path)) else ()
     except AttncalcError:
@@ -447,7 +447,7 @@ def _listed(words: Sequence[str]) -> list[str]:
 
 
 def _somebodys(graded: Sequence[Graded], task: _Task | None) -> list[Graded]:
-    """What is no folder or pattern without a sheet, by its own name or by a code."""
+    """The sheets of students: all but the folders and patterns that hold none, which may have codes for names."""
     nothing = [] if task is None else [one for one in task.found if one.nobodys]
     nobodys = {word for one in nothing for word in (one.source, code(one.name))}
     return [one for one in graded if one.source not in nobodys]

@@ -183,7 +183,7 @@ def practice(
 
 
 def _given(options: Drawing | Asked | Earning) -> dict[str, Any]:
-    """Those of a group of options that are not as they are by themselves."""
+    """The options of a group that are not at their defaults."""
     return {name: value for name, value in options._asdict().items() if value != options._field_defaults[name]}
 
 

@@ -104,7 +104,7 @@ def _rows(words: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _of_derivative(derivative: str, word: str) -> list[dict[str, str]]:
-    """Those mistakes of a calculation that are made in the steps of its derivative."""
+    """The mistakes of a calculation that are made in the steps of its derivative."""
     name = word.replace("_", "-")
     if name not in TABLE:
         raise unknown(word)

@@ -240,7 +240,7 @@ class Calculation:
         return {name: value for meant in words for name, value in meant.items()}
 
     def unusual(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the options that are not as they would be by themselves."""
+        """The options that are neither at their defaults nor as other options imply."""
         usual = self.defaults | self.meant_by(options)
         return {name: value for name, value in options.items() if value != usual.get(name)}
 

@@ -37,7 +37,7 @@ MOST_LINES = 6
 MOST_ARROWS = 8
 """So many vectors one can still tell apart."""
 MOST_TURNS = 2_000
-"""Of so many turns of a loop every one is drawn; of more those that a page shows."""
+"""So many turns of a loop are all drawn; of more, those that a page shows."""
 
 
 def every_turn(trace: Trace, sweep: Sweep) -> Trace:

@@ -25,7 +25,7 @@ from attncalc.inputs.stored_arrays import ArrayFile
 from attncalc.record.trace import Trace
 
 VERDICTS = ("equal", "within", "differs", "shape", "missing")
-"""Of an array and of the whole, the worst last."""
+"""The verdicts on an array and on the whole, the worst last."""
 SOUND = VERDICTS[:2]
 MOST_AT_ONCE = 2**22  # entries of a piece
 MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
@@ -339,7 +339,7 @@ def _allowed(y: Array, tolerance: Tolerance | None, noise: float) -> Array:
 
 
 def _noise(a: Dumped, b: Dumped, x: Array, y: Array, dtype: str | None) -> float:
-    """That of the coarser of the types in which both were stored, or seem to have been before they were widened."""
+    """The noise of the coarser of their types: as they were stored, or seem to have been before they were widened."""
     if dtype is not None:
         return NOISE.get(dtype, ROUND_OFF)
     return max(
@@ -402,7 +402,7 @@ def _times(factor: float) -> str:
 
 
 FEW = 4
-"""Of fewer entries a factor or a term that makes one array the other says nothing."""
+"""With fewer entries, a factor or a term that makes one array the other says nothing."""
 
 
 def _order(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> list[int] | None:

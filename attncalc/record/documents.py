@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypeAlias, TypedDict
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-"""Of numbers: nested lists of them; text where JSON has no number, `"-Infinity"`, `"√3/3"`; complex ones `re`, `im`."""
+"""Numbers: nested lists of them; text where JSON has no number, `"-Infinity"`, `"√3/3"`; complex ones `re`, `im`."""
 
 
 class CheckDocument(TypedDict):
@@ -296,6 +296,6 @@ class ClassDocument(TypedDict):
     items: list[ItemDocument]
     variants: NotRequired[list[WholeDocument]]
     made_by: dict[str, list[str]]
-    absent: NotRequired[list[str]]  # of the roster those of whom there is no sheet
+    absent: NotRequired[list[str]]  # the students of the roster without a sheet
     log: NotRequired[list[ChangeDocument]]
     audit: NotRequired[AuditDocument]

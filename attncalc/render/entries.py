@@ -73,7 +73,7 @@ def _why(trace: Trace, step: Step, at: tuple[int, ...], view: View, *, by_label:
 
 
 def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
-    """Of entries that are shown as 0 what rounding has left."""
+    """What rounding has left of entries that are shown as 0."""
     nothing = asking.left_over(trace, step)
     if nothing is None or step.value is None:
         return

@@ -230,7 +230,7 @@ def _few(entries: list[Row]) -> Iterable[Row]:
 
 
 def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
-    """In which order: the parts at the top, and of parts that are alike inside, what one of them holds."""
+    """The order of the parts at the top, and what one part holds of those that are alike inside."""
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])

@@ -36,7 +36,7 @@ class Heading(NamedTuple):
 
 
 BACKWARD = ", backward"
-"""Behind the name of a part where it stands for the second time: its gradients, `norm1, backward`."""
+"""Follows the name of a part that stands for the second time, with its gradients: `norm1, backward`."""
 
 
 class Span(NamedTuple):
@@ -495,7 +495,7 @@ def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:
 
 
 def _place(number: int, sizes: Sequence[int]) -> Place:
-    """Where along axes of these sizes a place is, of which so many come before it."""
+    """The place along axes of these sizes that has so many places before it."""
     return tuple(number // prod(sizes[axis + 1 :]) % size for axis, size in enumerate(sizes))
 
 

@@ -247,7 +247,7 @@ MOST_EDGES = 24  # that are drawn; of more nobody sees the whole
 
 
 def _dependencies(trace: Trace) -> Iterator[Block]:
-    """Of a backward pass what depends on what; and the rules by which a gradient comes back that has several ways."""
+    """What depends on what in a backward pass; and the rules by which a gradient comes back that has several ways."""
     if all(step.gradient_of is None for step in trace.steps):
         return
     letters = {name: given.symbol for name, given in trace.inputs.items() if given.symbol and name not in trace}

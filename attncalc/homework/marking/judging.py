@@ -478,7 +478,7 @@ class _Sheet:
         return found or Finding(UNEXPLAINED, hint=hint)
 
     def _of_other_tokens(self, question: Question) -> str:
-        """That a dump of a model was made of more tokens than were given, or of fewer."""
+        """Words that say that a dump of a model was made of more tokens than were given, or of fewer."""
         axes, given = self.key.nodes[question.step].axes, question.answer.shape
         if self.key.names.of_modules is None or len(given) != len(axes):
             return ""
@@ -490,7 +490,7 @@ class _Sheet:
         return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
 
     def _of_heads(self, question: Question) -> str:
-        """That tokens stand before heads, or which step has heads where none are asked for."""
+        """Words that say that tokens stand before heads, or which step has heads where none are asked for."""
         step, given, due = question.step, question.answer.shape, question.expected.shape
         turned = (*given[:-3], given[-2], given[-3], given[-1]) if len(given) in (3, 4) else ()
         if turned == due:
@@ -575,7 +575,7 @@ class _Sheet:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
 
     def suppose_mistakes(self) -> None:
-        """Where no mistake is behind a step, name those that give it all the same, though that may be chance."""
+        """Name the mistakes that give a step which none is found behind, though that may be chance."""
         for step, question in {**self.questions, **self.misshapen}.items():
             found = self.found[step]
             if found.verdict in (UNEXPLAINED, SLIP) and (likely := possible(self.key, question)):
@@ -597,7 +597,7 @@ class _Sheet:
             self.explained |= {question.step: found for question in left}
 
     def _borne_out(self, step: StepKey, found: list[Explanation]) -> list[Explanation]:
-        """Those of the explanations that agree with most of the later steps."""
+        """The explanations that agree with most of the later steps."""
         serial = self.key.nodes[step].serial
         later = [other for other in self.answers if self.key.nodes[other].serial > serial]
         agreeing = [sum(self._agrees(explanation, other) for other in later) for explanation in found]

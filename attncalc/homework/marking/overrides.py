@@ -55,7 +55,7 @@ def read_overrides(path: str, tell: Tell) -> list[Override]:
 
 
 Blank = Callable[[str], Graded | None]
-"""What makes a student's sheet on which nothing is answered, for marks by hand; None for whom there is none."""
+"""What makes a blank sheet of a student, for marks by hand; None for somebody who has none."""
 
 
 def nobodys(student: str) -> None:

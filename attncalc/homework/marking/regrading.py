@@ -39,7 +39,7 @@ class Report(NamedTuple):
     graded: Sequence[Graded]
     policy: Policy
     log: Sequence[Override]
-    absent: Sequence[str] = ()  # the students of the roster of whom there was no sheet
+    absent: Sequence[str] = ()  # the students of the roster without a sheet
 
 
 class Change(NamedTuple):

@@ -77,7 +77,7 @@ def readable(graded: Iterable[Graded]) -> list[Marked]:
 
 MOST_MARKERS = 8
 DECIMALS = 2
-"""Of what a step earns, where the points of a problem are shared out among its steps."""
+"""Decimals of what a step earns, where the points of a problem are shared out among its steps."""
 WHOSE = ("student", "problem", "folder")
 """What keys.json says of a problem that another may have too."""
 
@@ -199,7 +199,7 @@ class _ByOwn:
         self.made: dict[str, Marker] = {}
 
     def mark(self, sheet: Sheet, name: str) -> Graded:
-        """A sheet, marked by the problem of its student, and whose problem it is of, where that is another's."""
+        """A sheet marked by its student's own problem; where it says that it is of another's, whose that is."""
         meant = self.by_id.get(sheet.problem) or self._called(sheet.problem, sheet.student or name)
         own = self._own(sheet, name, meant)
         student = own.student or sheet.student or name
@@ -284,9 +284,9 @@ def shared_out(steps: Sequence[MarkedStep], points: float) -> Iterator[MarkedSte
 
 
 def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -> list[Graded]:
-    """A class with all problems of a student as one sheet: steps are called by them, and those that are missing count.
+    """A class in which all problems of a student are one sheet, with steps called `PROBLEM/STEP`.
 
-    Of each problem a student has one sheet; those that could not be read stand by themselves.
+    A problem without a sheet counts as a blank one. Sheets that could not be read stand by themselves.
     """
     markers = _ByOwn(keys, settings)
     found: dict[str, dict[str, Graded]] = {}
@@ -311,7 +311,7 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
 
 
 def absent(graded: Sequence[Graded], keys: Keys | None) -> list[str]:
-    """The students of a roster of whom there is no sheet, be it one that cannot be read."""
+    """The students of a roster who have no sheet, not even one that cannot be read."""
     if keys is None:
         return []
     there = {alike(one.student) for one in graded}
@@ -320,7 +320,7 @@ def absent(graded: Sequence[Graded], keys: Keys | None) -> list[str]:
 
 
 def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Settings) -> Callable[[str], Graded | None]:
-    """What makes the sheet of a student, of the class or of those that are `missing`, on which nothing is answered.
+    """What makes a blank sheet for a student of the class, or for one of those that are `missing`.
 
     It has the steps of the others' sheets; of several problems, which may be others for everybody, those of the key.
     """
@@ -351,7 +351,7 @@ def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Setting
 
 
 def _unanswered(step: MarkedStep, hint: str) -> MarkedStep:
-    """A step as somebody has it who has not answered it."""
+    """A step of a blank sheet."""
     found = Finding(MISSING, hint=hint)
     own = replace(step, expected=None, max_error=None, times=None, at=None)  # those are of another's problem
     return replace(own, finding=found, given=None, score=0.0, share=0.0, answered=0.0, written=())

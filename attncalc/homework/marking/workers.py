@@ -109,7 +109,7 @@ def _done(future: Future[str], again: Callable[[], Future[str]]) -> str:
 
 
 def _with_data(one: Submission) -> Submission:
-    """A submission with what its file holds; or with why that cannot be read, where nobody else could either."""
+    """A submission with what its file holds, for a worker that has no such file; or with why it cannot be read."""
     if one.path is None or one.sheet is not None or one.error or not exists(str(one.path)):
         return one
     try:

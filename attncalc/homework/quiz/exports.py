@@ -90,7 +90,7 @@ def gaps(key: Key, exercises: Sequence[Exercise]) -> dict[Where, Gap]:
 
 
 def _different(values: Iterator[float]) -> tuple[float, ...]:
-    """Those of the values that are not the same number to somebody who rounds."""
+    """The values that are not the same number to somebody who rounds."""
     found: list[float] = []
     for value in values:
         if not any(abs(value - other) <= OFF for other in found):

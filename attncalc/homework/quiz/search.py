@@ -38,7 +38,7 @@ BY_CHANCE = 3
 PATIENCE = 4
 """So much longer is drawn where mistakes hide still."""
 WORK = 30_000
-"""Of large problems, fewer are drawn: about so many nodes are evaluated."""
+"""About so many nodes are evaluated, so that of large problems fewer are drawn."""
 MOST_ENTRIES = 2_000
 """What is to be filled in by hand has fewer numbers than this."""
 
@@ -224,7 +224,7 @@ def board_of(key: Key, asks: Asks) -> Board:
 
 
 def _entries(value: Array, step: StepKey, board: Board) -> Array:
-    """Those that are asked for of a step, as it is right or by a mistake that leaves it its shape."""
+    """The entries that are asked for of a step, right or by a mistake that leaves it its shape."""
     where = board.asked.entries(step)
     return value if where is None or where.shape != value.shape else value[where]
 

@@ -129,7 +129,7 @@ def _is_as_hard(one: Quiz, model: Quiz, level: str | None) -> bool:
 
 
 def _templates(name: str, first: Quiz, count: int, seed: int, wanted: Wanted) -> list[Quiz]:
-    """Those of a calculation that has no numbers to draw: other options, other formulas."""
+    """Variants of a calculation that has no numbers to draw: other options, other formulas."""
 
     def drawn() -> Iterator[Problem | None]:
         known: set[Hashable] = set()

@@ -90,7 +90,7 @@ def given(trace: Trace, shown: Sequence[StepKey], printing: Printing = AS_IT_IS)
 
 
 def _counted(what: str, axis: str, printing: Printing) -> Paragraph:
-    """That places are counted from 0, whatever rows and columns are counted from."""
+    """A line that says that places are counted from 0, whatever rows and columns are counted from."""
     though = f", though rows and columns count from {printing.base}" if printing.base else ""
     return Paragraph(f"{what} count from 0: 0 is the first along {axis}{though}", "about")
 

@@ -563,7 +563,7 @@ def signed(student: str) -> Iterator[None]:
 
 
 def student_of(name: Any, source: str, key: str = "student") -> str:
-    """Whose sheet it is: text; nobody's is "". So is the hash of its problem read."""
+    """Whose sheet it is, or the hash of its problem: text, and "" where nobody says."""
     if name is None:
         return ""
     if not isinstance(name, str):

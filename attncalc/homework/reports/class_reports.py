@@ -43,7 +43,7 @@ class Account(NamedTuple):
     printing: Printing = AS_IT_IS
     visibility: str = VISIBLE  # when Gradescope shows a student what was found
     hints: str | None = None  # how much students are told of what is wrong
-    absent: Sequence[str] = ()  # of the roster those of whom there is no sheet
+    absent: Sequence[str] = ()  # the students of the roster without a sheet
 
 
 AS_USUAL = Account()

@@ -17,7 +17,7 @@ DENSER = {True: " ░▒▓█", False: " .:-=+*#%@"}
 ABOVE = (231, 189, 111, 68, 25)
 """The same in colour: small is light, and each is darker than the one before by about as much."""
 BELOW = (231, 223, 209, 166, 94)
-"""Of values below 0, white being 0: orange, which the colour-blind tell from the blue of those above."""
+"""The colours of values below 0, white being 0: orange, which the colour-blind tell from the blue of those above."""
 
 WHITE, BLACK = 231, 16
 DARK = (ABOVE[-1], BELOW[-1])  # on which white is easier to read than black
@@ -45,7 +45,7 @@ class Ramp(NamedTuple):
 
 
 def ramp(low: float, high: float) -> Ramp:
-    """Of a range: where it has both signs each has a colour of its own, as deep at the same distance from 0."""
+    """The colours of a range: where it has both signs, each has its own, as deep at the same distance from 0."""
     if low < 0 < high:
         most = max(-low, high)
         return Ramp(-most, most, (*reversed(BELOW[1:]), *ABOVE))
