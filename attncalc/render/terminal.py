@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from io import StringIO
 from itertools import chain as joined
@@ -73,7 +73,7 @@ KINDS = {
     "alarm": ALARM,
     "finding": REASON,
 }
-"""The kind of a paragraph or a note → its style."""
+"""Of a paragraph or a note → its style."""
 
 ENDLESS = 1_000_000  # columns of a page that has no width
 PROSE = 80  # columns of what is explained on such a page
@@ -489,7 +489,16 @@ class Drawn:
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width - margin
-        start, end, beside = _columns_in_a_line(spelled, widths, room, rows.code)
+        end, last = len(widths) - 1, widths[-1]
+        is_typed = any(0 < column < end for column in rows.code)
+        is_needed = 2 * widths[0] > room or is_typed
+        start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
+        while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
+            end -= 1
+        left = room - sum(widths[start:end]) - 2 * (end - start)
+        torn = sum(cell_len(line[-1]) > left for line in spelled)
+        is_prose = left >= 2 * LEAST_WORDS and not is_typed
+        beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
@@ -535,26 +544,6 @@ KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
 FORMED = r"(?:→|->) [^→:]+?(?= →| ->|:|$)|\bN\([^()]*\)|[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"
 """`→ token 2, backward`, `N(0, 1)`, `σ·(1 − σ)`, and `here V`, the factor."""
-
-
-def _columns_in_a_line(
-    spelled: Sequence[Sequence[str]], widths: Sequence[int], room: int, code: Set[int]
-) -> tuple[int, int, bool]:
-    """Which columns of a table of words stand in one line, the first and the end; and whether the last is beside them.
-
-    A last column of prose may be broken. It is no prose where some column before it is typed, as commands are.
-    """
-    end, last = len(widths) - 1, widths[-1]
-    is_typed = any(0 < column < end for column in code)
-    is_needed = 2 * widths[0] > room or is_typed
-    start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
-    while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
-        end -= 1
-    left = room - sum(widths[start:end]) - 2 * (end - start)
-    torn = sum(cell_len(line[-1]) > left for line in spelled)
-    is_prose = left >= 2 * LEAST_WORDS and not is_typed
-    beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
-    return start, end, beside
 
 
 def _known(page: Page) -> Iterator[str]:
@@ -764,7 +753,7 @@ def _depths(breaks: Iterable[_Break]) -> Depths:
 
 
 def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> Sequence[_Break]:
-    """The cheapest places at which lines begin: a first one of so many cells, then lines of so many.
+    """Where lines begin, a first one of so many cells and then lines of so many: as it costs the least.
 
     A line that ends within brackets, though it holds a place outside of them, costs that once more. So does one that
     ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`. What continues a term,
@@ -782,7 +771,7 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
 
 
 def _cheapest(text: str, places: Sequence[_Break], rooms: Sequence[int]) -> Sequence[_Break]:
-    """The places at which lines begin, each line with so much room."""
+    """Those of the places at which lines begin, of which each has so much room."""
     last = len(places) - 1
     best: list[tuple[float, int]] = [(0.0, last)] * (last + 1)  # what the rest costs from a place on, and the next one
     for start in reversed(range(last)):
