@@ -148,8 +148,16 @@ def is_number(text: str) -> bool:
 
 
 def vanishes(text: str) -> bool:
-    """Whether the number written here is not 0, so that a value of 0 means it was too small for 64 bits."""
-    return re.search(r"[1-9]", re.split("[eE]", text, maxsplit=1)[0]) is not None
+    """Whether no factor of the number written here is 0, so that a value of 0 means it was too small for 64 bits."""
+    return not any(_is_nothing(factor, text) for factor in re.findall(_FACTOR, text, re.ASCII))
+
+
+def _is_nothing(written: str, text: str) -> bool:
+    name, _, inner = written.rpartition("(")
+    if name == "ln":
+        return _factor(written, text) == 0
+    digits = re.split("[eE/]", inner, maxsplit=1)[0]
+    return name != "exp" and written != "pi" and re.search("[1-9]", digits) is None
 
 
 def _is_product(text: str) -> bool:

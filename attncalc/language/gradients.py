@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, groupby
@@ -261,54 +261,111 @@ def gradients(
     """
     front = tuple(axis for axis in upstream.axes if axis.name not in output.names)
     own = {axis.name for axis in front}
-    operands = {("", node.args["name"]) for node in wrt if node.op == "input"}
     forward = walk(output)
     needed = set(wrt)
     for node in forward:
         if any(source in needed for source in node.sources):
             needed.add(node)
+    steps = _Steps(forward, wrt)
     contributions: dict[Node, list[Node]] = {output: [upstream]}
-    of_itself = f"each entry of {of} moves with itself, one for one" if output.axes else f"{of} moves with itself"
-    arriving = "the gradient that arrives at the result from the loss" if word == "grad" else of_itself
-    reasons = {output: [Reason(arriving)]}
-    named = {node.sources[0]: node for node in forward if node.op == "step"}
-    alike = {
-        (source.op, source.sources): step for source, step in named.items() if source.sources and source.op != "step"
-    }
-    whose: dict[Node, Node] = {}  # the step in whose formula a node stands
-    made: dict[tuple[str, ...], Node] = {}  # the steps that VJPs make
-    outside = {node.args["symbol"] for node in forward if node.op in ("step", "input") and not node.args.get("group")}
+    reasons = {output: [Reason(_arriving(output, of, word))]} if told else {}
     found: dict[Node, Node] = {}
     for node in reversed(forward):
         if node not in needed or node not in contributions:
             continue
-        parts = contributions.pop(node)
+        parts, because = contributions.pop(node), reasons.pop(node, [])
         apart = _side_by_side(parts)
         gradient = apart or _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            ways, why = _told(reasons[node], apart is not None) if told else ("", "")
-            edges = _edges(reasons[node]) if told else ()
-            also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
-            gradient = _by_name(spread(gradient, front + node.axes), alike, made, node.args.get("group", ""))
-            told_apart = node.op == "step" and node.args["symbol"] in outside
-            gradient = gradient_step(node, gradient, why, of, word, also, ways, edges, told_apart)
+            gradient = steps.by_name(spread(gradient, front + node.axes), node.args.get("group", ""))
+            gradient = steps.gradient(node, gradient, of, word, because, is_apart=apart is not None)
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
             continue
-        if node.row.vjp is None:
-            raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
         if front or not _may_lack_axes(gradient, node):
             gradient = spread(gradient, front + node.axes)
-        owner = node if node.op == "step" else named.get(node, whose.get(node))
-        whose.update((source, owner) for source in node.sources if owner is not None)
-        vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
-        for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
+        owner = steps.owner(node)
+        for i, (source, part) in enumerate(zip(node.sources, steps.vjp(node, gradient), strict=True)):
             if part is not None and source in needed:
                 contributions.setdefault(source, []).append(_fit(part, source, node, own))
                 if told:
-                    reasons.setdefault(source, []).extend(_because(node, i, reasons[node], owner))
+                    reasons.setdefault(source, []).extend(_because(node, i, because, owner))
     return found
+
+
+def _arriving(output: Node, of: str, word: str) -> str:
+    """Why the result has the gradient that the backward pass begins with."""
+    if word == "grad":
+        return "the gradient that arrives at the result from the loss"
+    return f"each entry of {of} moves with itself, one for one" if output.axes else f"{of} moves with itself"
+
+
+class _Steps:
+    """The steps of a forward graph, by which those of its backward pass are named."""
+
+    def __init__(self, forward: Sequence[Node], wrt: Sequence[Node]) -> None:
+        named = [node for node in forward if node.op in ("step", "input")]
+        self.operands = {("", node.args["name"]) for node in wrt if node.op == "input"}
+        self.outside = {node.args["symbol"] for node in named if not node.args.get("group")}
+        self.holding = {node.sources[0]: node for node in named if node.op == "step"}
+        self.alike = {
+            (value.op, value.sources): step
+            for value, step in self.holding.items()
+            if value.sources and value.op != "step"
+        }
+        self.whose: dict[Node, Node] = {}  # the step in whose formula a node stands
+        self.made: dict[tuple[str, ...], Node] = {}  # the steps that VJPs make
+
+    def gradient(
+        self, node: Node, value: Node, of: str, word: str, reasons: Sequence[Reason], *, is_apart: bool
+    ) -> Node:
+        """The step that holds the gradient of a node, with the ways on which it came."""
+        ways, why = _told(reasons, is_apart)
+        is_called_like_an_operand = node.op == "step" and node.key in self.operands
+        also = "_step" if is_called_like_an_operand else ""
+        told_apart = node.op == "step" and node.args["symbol"] in self.outside
+        return gradient_step(node, value, why, of, word, also, ways, _edges(reasons), told_apart)
+
+    def owner(self, node: Node) -> Node | None:
+        """The step in whose formula a node stands; what the node is made of stands there as well."""
+        owner = node if node.op == "step" else self.holding.get(node, self.whose.get(node))
+        if owner is not None:
+            self.whose.update(dict.fromkeys(node.sources, owner))
+        return owner
+
+    def vjp(self, node: Node, gradient: Node) -> Sequence[Node | None]:
+        """What each source of a node gets of its gradient."""
+        held = self.holding.get(node, node)
+        if node.row.vjp is None:
+            raise NoGradient(f"{symbol(held)} has no gradient: {node.row.no_gradient}")
+        return node.row.vjp(gradient, held, node, *node.sources)
+
+    def by_name(self, value: Node, within: str) -> Node:
+        """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector.
+
+        A step that a VJP makes belongs to the part `within`, and is made once.
+        """
+        new: dict[Node, Node] = {}
+        for node in walk(value, into=lambda node: () if _stands(node) else node.sources):
+            if _stands(node):
+                new[node] = node
+                continue
+            sources = tuple(new[source] for source in node.sources)
+            if node.op != "step":
+                step = self.alike.get((node.op, sources))
+                new[node] = step if step is not None and step.sources[0].args == node.args else node.over(sources)
+            elif sources[0].op == "step":
+                new[node] = sources[0]
+            else:
+                key = within, node.args["name"], formula(sources[0])
+                new[node] = self.made.setdefault(key, Node("step", *sources, **{**node.args, "group": within}))
+        return new[value]
+
+
+def _stands(node: Node) -> bool:
+    """Whether it is an operand, or a step that has its place."""
+    return node.op == "input" or (node.op == "step" and node.args["group"] is not None)
 
 
 def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
@@ -358,35 +415,6 @@ def gradient_step(
 def gradient_symbol(of: Node, loss: str = "L") -> str:
     """How formulas speak of the gradient of the loss with respect to a step or an operand."""
     return f"∂{loss}/∂{of.args['symbol']}"
-
-
-def _by_name(
-    value: Node, named: Mapping[tuple[str, tuple[Node, ...]], Node], made: dict[tuple[str, ...], Node], within: str
-) -> Node:
-    """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector.
-
-    A step that a VJP makes belongs to the part `within`, and is made once.
-    """
-    new: dict[Node, Node] = {}
-    for node in walk(value, into=lambda node: () if _stands(node) else node.sources):
-        if _stands(node):
-            new[node] = node
-            continue
-        sources = tuple(new[source] for source in node.sources)
-        if node.op != "step":
-            step = named.get((node.op, sources))
-            new[node] = step if step is not None and step.sources[0].args == node.args else node.over(sources)
-        elif sources[0].op == "step":
-            new[node] = sources[0]
-        else:
-            key = within, node.args["name"], formula(sources[0])
-            new[node] = made.setdefault(key, Node("step", *sources, **{**node.args, "group": within}))
-    return new[value]
-
-
-def _stands(node: Node) -> bool:
-    """Whether it is an operand, or a step that has its place."""
-    return node.op == "input" or (node.op == "step" and node.args["group"] is not None)
 
 
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
@@ -516,8 +544,8 @@ MOST_RULES = 2  # that are told one after the other where a gradient came on sev
 LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix products, say the same twice
 
 
-def _told(reasons: Sequence[Reason], apart: bool) -> tuple[str, str]:
-    """On which ways a gradient came back, and by which rules; `apart`, each to its own places."""
+def _told(reasons: Sequence[Reason], is_apart: bool) -> tuple[str, str]:
+    """On which ways a gradient came back, and by which rules; `is_apart`, each to its own places."""
     rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
     if len(ways) < 2:
@@ -526,7 +554,7 @@ def _told(reasons: Sequence[Reason], apart: bool) -> tuple[str, str]:
     several = [*dict.fromkeys(names)]
     where = both(several) if len(several) > 1 else f"{several[0]} in {both(groups, MOST_WAYS)}"
     are_few = len(rules) <= MOST_RULES and sum(map(len, rules)) <= LONGEST_RULES
-    how = "goes to the places that it was made from" if apart else "is added up"
+    how = "goes to the places that it was made from" if is_apart else "is added up"
     return f"what comes back from {where} {how}", "; ".join(rules if are_few else ())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from attncalc.common.errors import both
@@ -62,21 +63,12 @@ def _once(page: Page) -> Page:
 
 def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
     """The page with what its entries tell, as many as so many of each value are shown; the result's go first."""
-    parts = {part.kind: part for part in page.all(Part)}
-    shown: dict[Key, list[Table]] = {(True, table.name): [table] for table in parts["given"].all(Table)}
-    steps = [part for kind in ("result", "steps") if kind in parts for part in parts[kind].steps]
-    steps = [part for part in steps if part.one(Table).said != THE_RESULT]  # which stands elsewhere
-    for part in steps:
-        shown.setdefault((False, part.heading.key), []).append(part.one(Table))
-    numbers = {id(table): number for number, table in enumerate(table for found in shown.values() for table in found)}
-    made = {(step.key, step.axes): step for step in (*trace.outputs, *trace.steps)}  # an output may lack an axis
-    known = {(True, name): step for name, step in operand_steps(trace).items() if (True, name) in shown}
-    known |= {(False, step.key): step for step in made.values()}
+    tables = _Tables(page, trace, view)
     told: dict[int, Mapping[Place, Told]] = {}
-    silent, felt, left = dict[int, str](), set[int](), MOST_WORKED
-    for part in steps:
+    silent, left = dict[int, str](), MOST_WORKED
+    for part in tables.steps:
         table = part.one(Table)
-        step = made[part.heading.key, table.axes]
+        step = tables.made[part.heading.key, table.axes]
         if step.value is None or not asking.is_worked_out(trace, step):
             continue
         count = shown_entries(table, view, limits)
@@ -85,19 +77,12 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
             continue
         left -= count
         entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
-        here: dict[Place, Told] = {}
-        for at, entry in entries:
-            sources = grouped(asking.origins(trace, step, at), lambda origin: (origin.operand, origin.of))
-            words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
-            if how := _how(trace, step, at, _place(table, step, at), entry, words, view):
-                there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
-                felt |= {numbers[id(other)] for pairs in there for other, _ in pairs}
-                here[at] = Told(how, ";".join(_places(pairs, numbers) for pairs in there))
-        told[numbers[id(table)]] = here
+        here = {at: tables.told(table, step, at, entry) for at, entry in entries}
+        told[tables.numbers[id(table)]] = {at: found for at, found in here.items() if found}
 
     def numbered(block: Any) -> Any:
         if isinstance(block, Table):
-            return block._replace(number=numbers.get(id(block), -1))
+            return block._replace(number=tables.numbers.get(id(block), -1))
         if not isinstance(block, Part):
             return block
         blocks = list(map(numbered, block.blocks))
@@ -107,7 +92,37 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         return block._replace(blocks=tuple(blocks))
 
     blocks = [block for block in page.blocks if silent or not (isinstance(block, Paragraph) and block.kind == "onward")]
-    return page._replace(blocks=tuple(map(numbered, blocks)), told=told, felt=frozenset(felt))
+    return page._replace(blocks=tuple(map(numbered, blocks)), told=told, felt=frozenset(tables.felt))
+
+
+class _Tables:
+    """The tables of a page by what they show, with their numbers."""
+
+    def __init__(self, page: Page, trace: Trace, view: View) -> None:
+        self.trace, self.view = trace, view
+        parts = {part.kind: part for part in page.all(Part)}
+        steps = [part for kind in ("result", "steps") if kind in parts for part in parts[kind].steps]
+        self.steps = [part for part in steps if part.one(Table).said != THE_RESULT]  # which stands elsewhere
+        self.shown: dict[Key, list[Table]] = {(True, table.name): [table] for table in parts["given"].all(Table)}
+        for part in self.steps:
+            self.shown.setdefault((False, part.heading.key), []).append(part.one(Table))
+        self.numbers = {id(table): number for number, table in enumerate(chain.from_iterable(self.shown.values()))}
+        self.made = {(step.key, step.axes): step for step in (*trace.outputs, *trace.steps)}  # one may lack an axis
+        operands = {(True, name): step for name, step in operand_steps(trace).items()}
+        self.known = {key: step for key, step in operands.items() if key in self.shown}
+        self.known |= {(False, step.key): step for step in self.made.values()}
+        self.felt: set[int] = set()  # the numbers of those that an entry was made from
+
+    def told(self, table: Table, step: Step, at: Place, entry: str) -> Told | None:
+        """What an entry tells, and from which tables; None where there is nothing to tell."""
+        sources = grouped(asking.origins(self.trace, step, at), lambda origin: (origin.operand, origin.of))
+        words = [_words(self.known.get(source), found, step.group) for source, found in sources.items()]
+        how = _how(self.trace, step, at, _place(table, step, at), entry, words, self.view)
+        if not how:
+            return None
+        there = [[(other, found) for other in self.shown.get(source, ())] for source, found in sources.items()]
+        self.felt.update(self.numbers[id(other)] for pairs in there for other, _ in pairs)
+        return Told(how, ";".join(_places(pairs, self.numbers) for pairs in there))
 
 
 def _places(pairs: Iterable[tuple[Table, Iterable[Origin]]], numbers: Mapping[int, int]) -> str:

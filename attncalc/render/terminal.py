@@ -489,16 +489,8 @@ class Drawn:
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width - margin
-        end, last = len(widths) - 1, widths[-1]
-        is_typed = any(0 < column < end for column in rows.code)
-        is_needed = 2 * widths[0] > room or is_typed
-        start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
-        while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
-            end -= 1
-        left = room - sum(widths[start:end]) - 2 * (end - start)
-        torn = sum(cell_len(line[-1]) > left for line in spelled)
-        is_prose = left >= 2 * LEAST_WORDS and not is_typed
-        beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
+        is_typed = any(0 < column < len(widths) - 1 for column in rows.code)
+        start, end, beside = _in_one_line(spelled, widths, room, is_typed=is_typed)
         if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
             below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
             spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
@@ -556,6 +548,22 @@ def _known(page: Page) -> Iterator[str]:
                 alike = (re.sub(r"\d+", "", group.heading.text), step.heading.text, *reasons)
                 if told.setdefault(alike, group.heading.text) != group.heading.text:
                     yield step.heading.key
+
+
+def _in_one_line(
+    spelled: Sequence[Sequence[str]], widths: Sequence[int], room: int, *, is_typed: bool
+) -> tuple[int, int, bool]:
+    """The columns of a table of words that a line holds, from one up to another, and whether the last stands beside."""
+    end, last = len(widths) - 1, widths[-1]
+    is_needed = 2 * widths[0] > room or is_typed
+    start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
+    while end > start + 1 and sum(widths[start:end]) + 2 * (end - start - 1) > room:
+        end -= 1
+    left = room - sum(widths[start:end]) - 2 * (end - start)
+    torn = sum(cell_len(line[-1]) > left for line in spelled)
+    is_prose = left >= 2 * LEAST_WORDS and not is_typed
+    beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
+    return start, end, beside
 
 
 class _Whole:

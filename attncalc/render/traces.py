@@ -73,27 +73,21 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
     """
     shown: dict[Any, tuple[str, str]] = {}
     alike: dict[int, tuple[str, str, str]] = {}
-    said: dict[int, str] = {}
-    dropped: set[int] = set()
-    alone: set[int] = set()
+    of_one_number = _OfOneNumber(view)
     backward = {step.key for step in trace.steps if is_backward(step, trace)}
     for part in sorted(page.all(Part), key=lambda part: part.kind != "result"):
-        which, others = (", the result", ", below") if part.kind == "result" else ("", "")
+        is_result = part.kind == "result"
+        which, others = (", the result", ", below") if is_result else ("", "")
         steps = [(step.heading.key or step.heading.text, step.one(Table), step) for step in part.steps]
         for name, table, within in steps or [(table.name, table, part) for table in part.all(Table) if not table.typed]:
-            size = prod(table.shape)
-            if table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size:
-                sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
-                looks = table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
-                if part.kind != "result" and name in backward and (number := _one_number(table, view)):
-                    why = [block for block in within.all(Paragraph) if block.text.startswith(f"all {number}, since")]
-                    said[id(table)] = why[0].text if why else f"all {number}"
-                    dropped.update(map(id, why))
-                    ways = {id(each): {line.links for line in each.lines} for each in within.all(Arithmetic)}
-                    alone.update(at for at, found in ways.items() if len(found) == 1 and view.detail != "full")
-                elif (known := shown.setdefault(looks, (name, which))) != (name, which):
-                    alike[id(table)] = name, known[0], known[1] if part.kind != "result" else ""
+            looks = _looks(table, view)
+            is_said = looks and not is_result and name in backward and of_one_number.say(table, within)
+            if looks and not is_said:
+                known, where = shown.setdefault(looks, (name, which))
+                if (known, where) != (name, which):
+                    alike[id(table)] = name, known, "" if is_result else where
             which = others
+    said = of_one_number.said
     lasting = asking.same_whatever(trace, [(name, known) for name, known, _ in alike.values()])
     for (at, (name, other, which)), lasts in zip(alike.items(), lasting, strict=True):
         if lasts:
@@ -101,12 +95,44 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
 
     def once(block: Any) -> Any:
         if isinstance(block, Part):
-            return block._replace(blocks=tuple(once(each) for each in block.blocks if id(each) not in dropped))
-        if id(block) in alone:
+            kept = [each for each in block.blocks if id(each) not in of_one_number.dropped]
+            return block._replace(blocks=tuple(map(once, kept)))
+        if id(block) in of_one_number.alone:
             return block._replace(lines=block.lines[:1])
         return block._replace(said=said[id(block)]) if id(block) in said else block
 
     return page._replace(blocks=tuple(map(once, page.blocks))) if said else page
+
+
+def _looks(table: Table, view: View) -> Any:
+    """What a table looks like that is shown whole; None of any other, and of a number alone."""
+    size = prod(table.shape)
+    if not (table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size):
+        return None
+    sides = tuple(table.labels.get(axis, ()) for axis in table.axes)
+    return table.shape, sides, tuple(each.entries for each in window(table, view, Limits()).matrices)
+
+
+class _OfOneNumber:
+    """Gradients of which all entries are one number: what is said in place of their tables, and what goes with them."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.said: dict[int, str] = {}  # table → what stands in its place
+        self.dropped: set[int] = set()  # paragraphs that say it already
+        self.alone: set[int] = set()  # arithmetic of which one line is enough
+
+    def say(self, table: Table, within: Part) -> bool:
+        """Whether a gradient is one number all over; what is then said is noted."""
+        number = _one_number(table, self.view)
+        if not number:
+            return False
+        why = [block for block in within.all(Paragraph) if block.text.startswith(f"all {number}, since")]
+        self.said[id(table)] = why[0].text if why else f"all {number}"
+        self.dropped.update(map(id, why))
+        ways = {id(each): {line.links for line in each.lines} for each in within.all(Arithmetic)}
+        self.alone.update(at for at, found in ways.items() if len(found) == 1 and self.view.detail != "full")
+        return True
 
 
 def _one_number(table: Table, view: View) -> str:

@@ -71,6 +71,27 @@ OTHERS: dict[str, tuple[str, Callable[[], Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("shown", [["weights", "output"], ["scores", "scaled", "weights", "output"]])
+@pytest.mark.parametrize("taken", [{"root": 1.73}, {"e": 2.72}, {"root": 1.73, "e": 2.72}], ids=str)
+def test_what_the_steps_before_hide_is_sought_behind_them(taken: dict[str, float], shown: list[str]) -> None:
+    """To three decimals the shares are hardly moved by the constant; mixed of large values they show it."""
+    values = attended(**taken)
+    values["output"] = values["weights"] @ (10 * V)
+    marked = ac.attention(Q, K, 10 * V).check({name: written(values[name], 3) for name in shown})
+    assert marked.verdict == "rounded-early"
+    assert all(step.score == 2 for step in marked.steps)
+
+
+def test_a_unit_more_than_a_constant_explains_is_wrong() -> None:
+    values = attended(root=1.73, e=2.72)
+    values["output"] = values["weights"] @ (10 * V)
+    values["output"][1, 2] += 0.05
+    [*_, output] = (
+        ac.attention(Q, K, 10 * V).check({name: written(values[name], 3) for name in ("weights", "output")}).steps
+    )
+    assert output.verdict not in ("right", "right-to-rounding", "rounded-early")
+
+
 @pytest.mark.parametrize("said", OTHERS)
 def test_every_constant_is_sought_in_every_calculation(said: str) -> None:
     name, solved, value = OTHERS[said]

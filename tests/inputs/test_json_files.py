@@ -48,6 +48,8 @@ def test_numbers_keep_the_digits_that_they_were_written_with(read: Callable[...,
 
 def test_a_number_that_vanishes_is_told(read: Callable[..., Any]) -> None:
     assert read("[[1e-999, 0.0]]").note == '"1e-999" is too small for 64 bits and became 0'
+    assert read('[["exp(-800)", 1]]').note == '"exp(-800)" is too small for 64 bits and became 0'
+    assert not read('[["0/3", "0*2", "ln(1)", "1/ln(2)*0", "sqrt(0/4)", "-0e5"]]').note  # these are 0
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -483,7 +484,7 @@ TAKEN = (4, 3, 2, 1)
 
 
 class Taken(NamedTuple):
-    """A step as it becomes where one constant is taken to few decimals."""
+    """A step as it becomes where one constant is taken to few decimals, or all are to as many."""
 
     said: str  # √3 taken as 1.7
     decimals: int
@@ -491,7 +492,7 @@ class Taken(NamedTuple):
 
 
 def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
-    """A step that is spelled out, as it becomes where one constant is taken to few decimals, of all that it takes.
+    """A step that is spelled out, as it becomes where one constant is taken to few decimals, or all that it takes are.
 
     What is behind own steps is as it was.
     """
@@ -500,24 +501,37 @@ def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
     for node in behind:
         for name, value, instead in node.row.constants(node):
             found.setdefault(name, (value, {}))[1][node] = instead
-    for name, (value, places) in found.items():
+    for name, (value, _) in found.items():
         near = [round(value, decimals) for decimals in TAKEN]
         cut = [math.floor(value * 10**decimals) / 10**decimals for decimals in TAKEN]
         for number in sorted({*near, *cut} - {0, value}, key=lambda number: abs(number - value)):
-            said = f"{number:g}"
-            yield Taken(f"{name} taken as {said}", len(said.partition(".")[2]), _with(root, places, number))
+            yield _taken(root, {name: number}, found)
+    apart: dict[frozenset[Node], list[str]] = {}  # of √3 and 1/√3 at one place only one can be taken
+    for name, (_, places) in found.items():
+        apart.setdefault(frozenset(places), []).append(name)
+    for names, decimals in product(product(*apart.values()), TAKEN) if len(apart) > 1 else ():
+        numbers = {name: round(found[name][0], decimals) for name in names}
+        if all(numbers.values()):
+            yield _taken(root, numbers, found)
 
 
 _Instead = Callable[..., Node]
 """What a primitive becomes by a number in place of its constant, and by its sources."""
 
 
-def _with(root: Node, places: Mapping[Node, _Instead], number: float) -> Node:
+def _taken(
+    root: Node, numbers: Mapping[str, float], found: Mapping[str, tuple[float, Mapping[Node, _Instead]]]
+) -> Taken:
+    """A step as it becomes by these numbers in place of the constants of these names."""
+    places = {node: (instead, x) for name, x in numbers.items() for node, instead in found[name][1].items()}
     new: dict[Node, Node] = {}
     for node in walk(root):
         sources = [new[source] for source in node.sources]
-        new[node] = places[node](number, *sources) if node in places else node.over(sources)
-    return new[root]
+        instead, number = places.get(node, (None, 0.0))
+        new[node] = instead(number, *sources) if instead else node.over(sources)
+    [first, *others] = (f"{name} as {number:g}" for name, number in numbers.items())
+    said = " and ".join([first.replace(" as ", " taken as "), *others])
+    return Taken(said, max(len(f"{number:g}".partition(".")[2]) for number in numbers.values()), new[root])
 
 
 def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:

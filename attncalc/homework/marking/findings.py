@@ -359,17 +359,23 @@ def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | 
     return None
 
 
-def with_a_constant_taken(key: Key, question: Question, found: Collection[Finding], *, surely: bool) -> Finding | None:
+def with_a_constant_taken(
+    key: Key, question: Question, before: Mapping[StepKey, Answer], found: Collection[Finding], *, surely: bool
+) -> Finding | None:
     """Whether the right method gives an answer where one constant is taken to few decimals, as √3 or e are by hand.
 
     It may have been rounded on the way besides. Behind own values that are wrong it is carried on. One that
-    was `found` to be taken so may be behind them. Where it is not `surely` no chance, it may be so.
+    was `found` to be taken so may be behind them, and so may one that gives the answers `before` as they are written,
+    whose other digits were kept. Where it is not `surely` no chance, it may be so.
     """
     answer, node = question.answer, key.nodes[question.step]
     if not question.by_hand or answer.exact.any() or not answer.informative or is_far(key, question):
         return None
     told = {one.hint for one in found if one.verdict == EARLY}
-    taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if _TAKEN.format(one.said) in told)]
+    behind = {one.said for one in key.taken(node, {}) if _TAKEN.format(one.said) in told}
+    if question.own and question.own_are_right:
+        behind |= _taken_before(key, {step: before[step] for step in question.own if step in before})
+    taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if one.said in behind)]
     taken = [one for one in taken if one.decimals < answer.used]  # else it is rounded on the way, as all else may be
     likely: list[tuple[float, Finding]] = []
     for base in question.bases:
@@ -388,6 +394,16 @@ def with_a_constant_taken(key: Key, question: Question, found: Collection[Findin
             if not surely and tried * chances.share < OFTEN and slip < OFTEN:
                 likely.append((off, replace(PERHAPS, hint=f"may be {said}: keep more digits on the way")))
     return min(likely, key=itemgetter(0))[1] if likely else None
+
+
+def _taken_before(key: Key, before: Mapping[StepKey, Answer]) -> set[str]:
+    """The constants that may have been taken in steps, since these are written so, but for a unit of the last digit."""
+    given: dict[str, list[bool]] = {}
+    for step, answer in before.items():
+        taken = key.taken(key.nodes[step], {})
+        for one, value in zip(taken, key.values([one.root for one in taken]), strict=True):
+            given.setdefault(one.said, []).append(value.shape == answer.shape and bool(nearly(answer, value).all()))
+    return {said for said, alike in given.items() if all(alike)}
 
 
 def _by_a_slip(answer: Answer, value: Array, right: Array) -> float:
