@@ -73,7 +73,7 @@ KINDS = {
     "alarm": ALARM,
     "finding": REASON,
 }
-"""Of a paragraph or a note → its style."""
+"""The kind of a paragraph or a note → its style."""
 
 ENDLESS = 1_000_000  # columns of a page that has no width
 PROSE = 80  # columns of what is explained on such a page
@@ -761,7 +761,7 @@ def _depths(breaks: Iterable[_Break]) -> Depths:
 
 
 def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> Sequence[_Break]:
-    """Where lines begin, a first one of so many cells and then lines of so many: as it costs the least.
+    """The cheapest places at which lines begin: a first one of so many cells, then lines of so many.
 
     A line that ends within brackets, though it holds a place outside of them, costs that once more. So does one that
     ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`. What continues a term,
@@ -779,7 +779,7 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
 
 
 def _cheapest(text: str, places: Sequence[_Break], rooms: Sequence[int]) -> Sequence[_Break]:
-    """Those of the places at which lines begin, of which each has so much room."""
+    """The places at which lines begin, each line with so much room."""
     last = len(places) - 1
     best: list[tuple[float, int]] = [(0.0, last)] * (last + 1)  # what the rest costs from a place on, and the next one
     for start in reversed(range(last)):
