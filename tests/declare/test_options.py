@@ -63,6 +63,7 @@ ATTENTION, CROSS_ENTROPY, NORM, SOFTMAX, PAIRWISE = (
         pytest.param(ATTENTION, "causal_align", "end", "end", id="a word"),
         pytest.param(NORM, "p", "inf", "inf", id="the word inf"),
         pytest.param(NORM, "p", float("inf"), "inf", id="the number inf"),
+        *(pytest.param(NORM, "p", each, "inf", id=each) for each in ("Infinity", "INF", "+inf", "∞", "+Infinity")),
         pytest.param(NORM, "p", 3, 3, id="a whole number where any will do"),
     ],
 )
