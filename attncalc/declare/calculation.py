@@ -431,7 +431,7 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
 
 def unknown(calculation: Calculation, name: str, mend: str = "") -> OptionError:
     """The error for a name that is no operand's and no option's."""
-    words = [o.name for o in (*calculation.options, *calculation.operands)]
+    words = [*(o.name for o in calculation.options), *(o.name for o in calculation.operands)]
     mend = mend or near(name, words) or (OF_LABELS_IN_PYTHON if name in ("labels", "tokens") else "")
     return OptionError(f"{calculation.name} has no operand or option {name!r}", hint=mend)
 
