@@ -221,12 +221,12 @@ def test_how_a_saved_result_was_carried_out_is_no_obstacle_to_marking(run: Run) 
     assert run("run", "saved.json", "--check", RIGHT).returncode == 0
 
 
-OF_SAVED = [
+OF_SAVED = (
     "attention saved.json --check 1",
     "check 1 saved.json",
     "run saved.json --check 1",
     "grade saved.json a.json",
-]
+)
 
 
 @pytest.mark.parametrize("call", OF_SAVED)

@@ -400,7 +400,7 @@ def from_python(value: Any, name: str) -> Answer:
         return from_lists(opened_lists(value, name), brackets("", name))
     refuse_held_tensor(value, name)
     array = np.asarray(widened(value))
-    if array.dtype == object:
+    if array.dtype.kind in "OSU":
         return from_lists(array.tolist(), brackets("", name))
     return from_array(array, brackets("", name), narrow(value))
 
