@@ -255,6 +255,10 @@ class _Task(NamedTuple):
     found: Sequence[Submission]
 
 
+NO_TABLES = (".json", ".npy", ".npz", ".safetensors")
+"""The suffixes of sheets that are never CSV."""
+
+
 def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
     """The key and the sheets that words name."""
     if len(words) < 2:
@@ -264,7 +268,11 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
         raise OptionError(fault, hint=f"attncalc grade key.json sheets/{mend}")
     key, *sheets = words
     task = posed_by(key, sheets, read)
-    return _Task(task, handed_in(_listed(sheets), key, read, task, most))
+    found = handed_in(_listed(sheets), key, read, task, most)
+    if all(each.path.suffix in NO_TABLES for each in found if each.path):
+        for idle in read.idle():
+            read.tell(idle)
+    return _Task(task, found)
 
 
 @contextmanager

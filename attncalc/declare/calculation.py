@@ -374,7 +374,9 @@ def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
         return [_option(parameter.name, annotated, parameter.default)]
     hints = _field_hints(kind)
     found = [_option(prefix + name, hints[name], kind._field_defaults[name]) for name in kind._fields]
-    return [o._replace(beside=tuple(prefix * (n in kind._fields) + n for n in o.beside)) for o in found]
+    return [
+        o._replace(beside=tuple(prefix * (n.partition("=")[0] in kind._fields) + n for n in o.beside)) for o in found
+    ]
 
 
 @cache

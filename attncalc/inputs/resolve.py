@@ -450,6 +450,7 @@ def read_operands(
                 f"{data.source or '--data'} has no row labels", hint="--labels takes the first column as labels"
             )
         tables[data.source] = data
+    rows = next(iter(tables), "")
     spoken: dict[str, str] = {}
     for operand in sorted(operands, key=lambda operand: not operand.named):
         name, file = operand.name, files.get(operand.name)
@@ -463,6 +464,8 @@ def read_operands(
         table = inputs.get(name) if operand.named else None
         if table and table.labels.get(0) and not any(_same_rows(table, other) for other in tables.values()):
             tables[name] = table
+    if rows and not any(given.source.startswith(f"{rows}#") for given in inputs.values()):
+        reading.tell(f"--data has no effect: no operand is called as a row of {rows}")
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}, spoken
 
 
