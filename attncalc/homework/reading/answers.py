@@ -393,9 +393,11 @@ def from_python(value: Any, name: str) -> Answer:
         narrow,
         opened_lists,
         refuse_held_tensor,
+        together,
         widened,
     )
 
+    value = together(value, name)
     if value is None or isinstance(value, list | tuple | str | int | float):
         return from_lists(opened_lists(value, name), brackets("", name))
     refuse_held_tensor(value, name)
