@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.calculations import load, operand_words, shape_words, type_words
+from attncalc.calculations import load, neighbours, operand_words, shape_words, type_words
 from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
 from attncalc.common.numerals import ACCUMULATED, NARROW, STORED, must_agree, must_round_nothing
-from attncalc.declare.calculation import Calculation
+from attncalc.declare.calculation import Calculation, unknown
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import from_frameworks, read_all, renamed
 from attncalc.inputs.given import spoken
@@ -113,6 +113,10 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
             given = _stored(calculation, operand.name, given)
     arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
     options = {name: value for name, value in given.items() if name not in arrays}
+    for name in options:
+        if not (calculation.option(name) or calculation.opposite(name)):
+            have_it = neighbours(calculation.name, name, f"attncalc.{{}}(…, {name}=…)")
+            raise unknown(calculation, name, have_it.replace("-", "_"))
     inputs = {}
     for operand in calculation.operands_in(arrays):
         if arrays.get(operand.name) is not None:

@@ -14,7 +14,9 @@ from typing import Any
 from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, either, listed, near, quoted
 from attncalc.common.numerals import QUESTION, Answers
 from attncalc.common.system import NamedTuple, exists, is_file, shown
+from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
+from attncalc.homework.marking.marker import disagreements
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
 from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.marking.regrading import Report, by_policy
@@ -212,7 +214,7 @@ def marked(
 def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
     """What a key has to be marked; where the last of the sheets is a key, and this is none, that is told."""
     try:
-        return posed(contents_of(key, reading), reading)
+        task = posed(contents_of(key, reading), reading)
     except InputError as fault:
         first, last = fspath(key) if isinstance(key, str | PathLike) else "", sheets[-1] if sheets else ""
         if exists(first) and is_file(last):
@@ -220,6 +222,10 @@ def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
                 posed(document_file(last, reading.anew(MOST_BYTES)), reading.anew())
                 fault.hint = f"the key comes before the sheets: attncalc grade {shown(last)} {shown(first)}"
         raise
+    if task.keys is None:
+        for warning in disagreements(Key(task.problem), task.contents.members):
+            reading.tell(f"{task.contents.source}: {warning}")
+    return task
 
 
 def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, most_rows: int) -> list[Submission]:

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attncalc.common.errors import OptionError, either, near, quoted
+from attncalc.common.errors import OptionError, both, either, near, quoted
 from attncalc.common.system import NamedTuple
 
 if TYPE_CHECKING:  # help is written before NumPy is loaded
@@ -330,11 +330,14 @@ def unknown(name: str) -> OptionError:
     return OptionError(f"there is no calculation called {quoted(name)}", hint=hint)
 
 
-def beside(name: str, option: str) -> list[str]:
-    """The calculations under the same heading that have an operand or an option of that name."""
+def neighbours(name: str, option: str, call: str) -> str:
+    """A hint: calculations under the same heading that have such an operand or option, and a call of the first."""
+    if name not in TABLE:
+        return ""
     heading = FAMILIES[TABLE[name][0]]
     others = [load(other) for other, (module, _) in TABLE.items() if other != name and FAMILIES[module] == heading]
-    return [other.name for other in others if option in {o.name for o in other.operands} | other.defaults.keys()]
+    known = [other.name for other in others if option in {o.name for o in other.operands} | other.defaults.keys()][:3]
+    return f"{both(known)} {'has' if len(known) == 1 else 'have'} it: {call.format(known[0])}" if known else ""
 
 
 def load(name: str) -> Calculation:

@@ -401,7 +401,7 @@ class Rotation(NamedTuple):
         int | None,
         "the length of this text (dynamic, longrope); the number of positions if not given",
         ABOVE_0,
-        With(("scaling",)),
+        With(("scaling=dynamic", "scaling=longrope", "scaling=yarn")),
     ] = None
     low_freq_factor: Annotated[Optional, "llama3: pairs with fewer turns than this are slowed down (1)"] = None
     high_freq_factor: Annotated[Optional, "llama3: pairs with more turns than this stay as they are (4)"] = None

@@ -178,7 +178,7 @@ def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
                 hint="class weights of 0 leave classes out",
             )
         return False
-    if len(target.axes) < len(rows) and any(axis.size != 1 for axis in rows):
+    if target.axes != rows and any(axis.size != 1 for axis in rows):
         raise ShapeError(
             f"the scores are {describe(given)} but target is {describe(target.axes)}",
             hint=f"one class for each row ({describe(rows)}), or a row of probabilities for each ({describe(given)})",

@@ -155,6 +155,8 @@ def _yarn_ramp(rotation: Rotation, unscaled: Node, pairs: Axis) -> Node:
         f"d·ln(L/(2π·turns))/(2·ln base) makes {fast:g} and {slow:g} turns in the L = {rotation.original_length} "
         f"positions of training"
     )
+    if rotation.factor is not None and rotation.length is not None:
+        note("yarn goes by the factor that is given, so the length of the text has no effect")
     i = index(pairs.name, (pairs,), "i")
     return 1 - _clipped((i - low if low else i) / (high - low))
 

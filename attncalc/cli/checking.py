@@ -26,7 +26,7 @@ from attncalc.cli.settings import (
 from attncalc.common.errors import AttncalcError, InputError, OptionError, listed, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking.marker import Marker, disagreeing, usual_hints
+from attncalc.homework.marking.marker import Marker, disagreements, usual_hints
 from attncalc.homework.reading.answers import ANSWER
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
@@ -91,7 +91,7 @@ def check_and_show(
             f"a report of --check cannot be written as {where.format}", hint=f"choose from {', '.join(FORMATS)}"
         )
     key = Key(problem)
-    warnings = _disagreeing(stored, key) if stored else []
+    warnings = disagreements(key, stored)
     own = read.anew(key.room)
     with limited("the answer", timed=not key.large):
         sheet = read_sheet(answer, own)
@@ -195,12 +195,3 @@ def _may_be_document(word: str, read: Reading) -> bool:
     if STDIN in own.opened:
         read.opened[STDIN] = own.opened[STDIN]
     return found is not None and calculation_of(found.contents) is not None
-
-
-def _disagreeing(stored: Mapping[str, Any], key: Key) -> list[str]:
-    """Warnings for stored steps that are not what the problem gives."""
-    try:
-        differing = disagreeing(key, stored)
-    except AttncalcError as error:
-        return [f"the stored steps cannot be compared: {error.message}"]
-    return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in differing]

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.models import OptionInfo
 
-from attncalc.calculations import DERIVATIVES, TABLE, beside, load
+from attncalc.calculations import DERIVATIVES, TABLE, load, neighbours
 from attncalc.cli import output
 from attncalc.common.errors import OF_LABELS, AttncalcError, OptionError, amount, both, flag, near, quoted, visible
 from attncalc.common.system import NamedTuple, docstring, is_file, loaded
@@ -213,8 +213,8 @@ class Words:
         long = [spelling for spelling in long if spelling.startswith("no-") == word.startswith("no-")]
         same = flag(word)[2:] in long
         mend = f"did you mean {flag(word)}?" if same else near(word, long, "--") if len(word) > 1 else ""
-        if not same and (len(word) > 1 or name[:2] == "--") and (others := self._neighbours(word)):
-            mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
+        if not same and (len(word) > 1 or name[:2] == "--"):
+            mend = neighbours(self.name, word.replace("-", "_"), f"attncalc {{}} --{word}") or mend
         if word in INSTEAD and not same:
             mend = INSTEAD[word]
         elif not same and (option := self._taking(word)):
@@ -241,10 +241,6 @@ class Words:
     def _takes_formulas(self) -> bool:
         """Whether an operand of the calculation that is asked for is a formula, as -x is."""
         return self.name in TABLE and any(operand.kind == "expression" for operand in load(self.name).operands)
-
-    def _neighbours(self, word: str) -> list[str]:
-        """Calculations of the same family with an option of that name."""
-        return beside(self.name, word.replace("-", "_"))[:3] if self.name in TABLE else []
 
 
 PROGRAM = "attncalc"

@@ -17,7 +17,7 @@ from attncalc.cli.command import FURTHER
 from attncalc.cli.printing import Printed
 from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
 from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, both, either, visible
-from attncalc.common.system import NamedTuple, is_file, shown
+from attncalc.common.system import NamedTuple, is_device, is_file, shown
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.marking.overrides import Blank, Override, overridden, read_overrides
 from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, names_of, read_report
@@ -202,7 +202,7 @@ def grade(
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
     a_file_each = report == "gradescope" and many > 1 and platform.student is None
     path = None if again.dry_run else _target(output, files, a_file_each=a_file_each)
-    _refuse_to_lose(path, before, again, read)
+    changed = _changed(path, before, again, read)
     pages = _pages(back)
     sheet = _mark_sheet(back, files)
     if task is not None:
@@ -216,7 +216,7 @@ def grade(
         graded, several = once(by_policy(before, by), first=back.first)
     found = _Class(graded, several, *_missing(graded, None if platform.student else task, before, by))
     alone = report is not None and path is None and not a_file_each  # the report has standard output to itself
-    graded, log, missing = _settled(found, before, again, back, read, aside=alone and not again.dry_run)
+    graded, log, missing = _settled(found, before, changed, again, back, read, aside=alone and not again.dry_run)
     if again.dry_run:
         return 0
     account = Account(by, log, back.audit, printing, platform.visibility or VISIBLE, marking.hints, missing)
@@ -261,6 +261,10 @@ class _Task(NamedTuple):
     found: Sequence[Submission]
 
 
+NO_TABLES = (".json", ".npy", ".npz", ".safetensors")
+"""The suffixes of sheets that are never CSV."""
+
+
 def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
     """The key and the sheets that words name."""
     if len(words) < 2:
@@ -270,7 +274,11 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
         raise OptionError(fault, hint=f"attncalc grade key.json sheets/{mend}")
     key, *sheets = words
     task = posed_by(key, sheets, read)
-    return _Task(task, handed_in(_listed(sheets), key, read, task, most))
+    found = handed_in(_listed(sheets), key, read, task, most)
+    if all(each.path.suffix in NO_TABLES for each in found if each.path):
+        for idle in read.idle():
+            read.tell(idle)
+    return _Task(task, found)
 
 
 @contextmanager
@@ -314,13 +322,19 @@ def _missing(
 
 
 def _settled(
-    found: _Class, before: Report | None, again: Again, back: Back, read: Reading, *, aside: bool
+    found: _Class,
+    before: Report | None,
+    changed: Sequence[Override],
+    again: Again,
+    back: Back,
+    read: Reading,
+    *,
+    aside: bool,
 ) -> tuple[list[Graded], Sequence[Override], list[str]]:
     """The class once marks are changed by hand and names are codes; the log of changes; and who has no sheet still.
 
     It tells what changes, and who has several sheets.
     """
-    changed = [] if again.override is None else read_overrides(again.override, read.tell)
     was, old = ((), ()) if before is None else (before.graded, before.log)
     graded, log = overridden(found.graded, changed, old, found.blank)
     missing, several = still_absent(found.absent, graded), found.several
@@ -353,18 +367,19 @@ def _target(output: str | None, files: Sequence[str], *, a_file_each: bool) -> P
     return path
 
 
-def _refuse_to_lose(path: Path | None, before: Report | None, again: Again, read: Reading) -> None:
-    """Refuse to write over a report whose marks by hand the new one would lack; before anything is marked."""
+def _changed(path: Path | None, before: Report | None, again: Again, read: Reading) -> Sequence[Override]:
+    """The marks by hand; raises where a report is written over that has some which this one has not."""
+    changed = [] if again.override is None else read_overrides(again.override, read.tell)
     try:
         held = read_report(str(path)).log if path is not None and is_file(str(path)) else ()
     except AttncalcError:
-        return  # it is no report
-    changed = [] if again.override is None else read_overrides(again.override, read.tell)
+        return changed  # it is no report
     again_by_hand = {(alike(one.student), one.step) for one in (*(before.log if before else ()), *changed)}
     lost = [one for one in held if not {(alike(one.student), step) for step in names_of(one.step)} & again_by_hand]
     if lost:
         fault = f"{shown(str(path))} has marks by hand that would be lost: {both(map(str, lost), MOST_NAMED)}"
         raise InputError(fault, hint=f"--regrade {shown(str(path))} with another -o FILE keeps them")
+    return changed
 
 
 class _MarkSheet(NamedTuple):
@@ -382,6 +397,8 @@ def _mark_sheet(back: Back, files: Sequence[str]) -> _MarkSheet | None:
     if back.anonymous:
         raise OptionError("--into finds students by their names, and --anonymous takes them away")
     name, _, column = (back.into, "", "") if is_file(back.into) else back.into.partition("#")
+    if is_device(Path(name)):
+        raise InputError(f"{shown(name)} is not a regular file", hint="save it in a file: the marks are written there")
     sheet = _MarkSheet(Path(name), column, read_file(name, MAX_TEXT))
     out.refuse_unwritable(sheet.path, files)
     filled(decode(sheet.data, shown(name)), shown(name), column, ())

@@ -17,7 +17,8 @@ from attncalc.common.system import TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather, with_lists
-from attncalc.inputs.reading import WITH_HEADS, Reading, has_heads
+from attncalc.inputs.json_files import plain
+from attncalc.inputs.reading import WITH_HEADS, Reading, calculation_of, has_heads
 from attncalc.record.trace import LETTERS, Trace, aloud, remarked
 from attncalc.render import PICTURES, pieces, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
@@ -52,7 +53,19 @@ def carry_out(
         calculation, words, named, options, read, backward=backward is not None
     )
     problem = posed(calculation, gathered.inputs, gathered.options, backward)
-    return _answered(problem, {}, chosen, check, marking, read)
+    stored = _stored(problem, words, named, options, read) if check is not None else {}
+    return _answered(problem, stored, chosen, check, marking, read)
+
+
+def _stored(
+    problem: Problem, words: Sequence[str], named: Mapping[str, str], options: Mapping[str, Any], read: Reading
+) -> dict[str, Any]:
+    """What a document that is the whole problem has stored; nothing where there is more to the problem than that."""
+    files = [*read.opened.values()]
+    if len(words) != 1 or "#" in words[0] or named or options or len(files) != 1:
+        return {}
+    [file] = files
+    return plain(dict(file.members), file.source) if calculation_of(file) == problem.name else {}
 
 
 def by_name(

@@ -147,6 +147,11 @@ def is_number(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None or word.lstrip("+-") in NOT_FINITE or _is_product(text)
 
 
+def is_infinite(text: str) -> bool:
+    """Whether a text is infinity, as languages and people write it: `inf`, `Infinity`, `+inf`, `∞`."""
+    return text.strip(" ").removeprefix("+").casefold() in ("inf", "infinity", "∞")
+
+
 def vanishes(text: str) -> bool:
     """Whether no factor of the number written here is 0, so that a value of 0 means it was too small for 64 bits."""
     return not any(_is_nothing(factor, text) for factor in re.findall(_FACTOR, text, re.ASCII))

@@ -374,7 +374,9 @@ def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
         return [_option(parameter.name, annotated, parameter.default)]
     hints = _field_hints(kind)
     found = [_option(prefix + name, hints[name], kind._field_defaults[name]) for name in kind._fields]
-    return [o._replace(beside=tuple(prefix * (n in kind._fields) + n for n in o.beside)) for o in found]
+    return [
+        o._replace(beside=tuple(prefix * (n.partition("=")[0] in kind._fields) + n for n in o.beside)) for o in found
+    ]
 
 
 @cache
@@ -423,12 +425,17 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
             result[opposite.name] = not value
             continue
         if option is None:
-            words = [o.name for o in calculation.options] + [o.name for o in calculation.operands]
-            mend = near(name, words) or (OF_LABELS_IN_PYTHON if name in ("labels", "tokens") else "")
-            raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=mend)
+            raise unknown(calculation, name)
         # None, or null in a document, is as if it were not given.
         result[name] = option.default if value is None else read(option, value)
     return result
+
+
+def unknown(calculation: Calculation, name: str, mend: str = "") -> OptionError:
+    """The error for a name that is no operand's and no option's."""
+    words = [*(o.name for o in calculation.options), *(o.name for o in calculation.operands)]
+    mend = mend or near(name, words) or (OF_LABELS_IN_PYTHON if name in ("labels", "tokens") else "")
+    return OptionError(f"{calculation.name} has no operand or option {name!r}", hint=mend)
 
 
 def read(option: Option, value: Any) -> Any:
@@ -446,8 +453,8 @@ def read(option: Option, value: Any) -> Any:
         if dict in option.types:
             return _by_name(option, value)
     elif isinstance(value, str):
-        if value in option.choices or (str in option.types and not option.choices):
-            return value
+        if (word := option.word(value)) is not None or (str in option.types and not option.choices):
+            return word or value
         if float in option.types or int in option.types:
             with suppress(InputError):  # which says of a word that it is no number; of an option more is known
                 return read(option, written_number(value))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from attncalc.common.errors import flag
+from attncalc.common.numerals import is_infinite
 from attncalc.common.system import NamedTuple
 from attncalc.language.graph import Node
 from attncalc.record.trace import NOTHING, Trace
@@ -119,6 +120,12 @@ class Option(NamedTuple):
     def flag(self) -> str:
         """How it is spelled on the command line."""
         return flag(self.name)
+
+    def word(self, text: str) -> str | None:
+        """The word of its choices that a text is, infinity in any spelling; None for another."""
+        if text not in self.choices and "inf" in self.choices and is_infinite(text):
+            return "inf"
+        return text if text in self.choices else None
 
 
 def options_of(trace: Trace) -> Mapping[str, Any]:

@@ -268,7 +268,8 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
         said = f"{list(a.shape)} and {list(b.shape)}"
         found = _explained(a, b, tolerance, dtype)
         return Compared(b.name, "shape", finding=f"{said}: {found}" if found else said)
-    worst, largest, beyond, at = 0.0, 0.0, 0, (0,) * len(a.shape)
+    worst, largest, beyond = 0.0, 0.0, 0
+    at = (0,) * len(a.shape) if math.prod(a.shape) else None
     sums = np.zeros(3)
     noise: float | None = None
     for place in pieces(b.shape):

@@ -264,13 +264,22 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *
             raise InputError(f"{place(())} holds true and false, not numbers", hint=BOOLEANS_HINT)
         return Given(value.astype(bool))
     if kind == "tokens" and value.dtype.kind in "iu":
-        return Given(value.astype(np.int64))
+        return _ids(value, place)
     numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
     _check_entries(numbers, kind, place)
     if kind == "tokens":
-        return Given(numbers.astype(np.int64))
+        return _ids(numbers, place)
     held = _held(numbers, value[np.abs(numbers) >= EVERY_INTEGER].tolist() if value.dtype.kind in "iu" else ())
     return held.noted("bits", AS_BITS if kind != "mask" and may_be_bits(value) else "")
+
+
+def _ids(value: Array, place: Place) -> Given:
+    """Whole numbers as ids; those of more than 63 bits are none."""
+    beyond = np.flatnonzero(np.abs(value.astype(float)) >= 2.0**63)
+    if beyond.size:
+        at = index_of(int(beyond[0]), value.shape)
+        raise InputError(f"{place(at)}: {value[at]} is neither an id nor a word", hint="ids are whole numbers, from 0")
+    return Given(value.astype(np.int64))
 
 
 LEAST_BITS = 2**13

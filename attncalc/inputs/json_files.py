@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError, quoted, visible
-from attncalc.common.numerals import KEPT_DIGITS
+from attncalc.common.numerals import KEPT_DIGITS, parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import (
@@ -338,13 +339,18 @@ def plain(tree: Any, source: str) -> Any:
     """The value with its numbers as numbers: whole ones as int, the others as float."""
     try:
         return _plain(tree)
+    except InputError as error:
+        raise error.within(source) from None
     except RecursionError:
         raise InputError(f"{source}: lists and objects are nested too deeply") from None
 
 
 def _plain(tree: Any) -> Any:
     if isinstance(tree, Digits):
-        return int(tree) if re.fullmatch(r"-?[0-9]{1,18}", tree) else float(tree)
+        if re.fullmatch(r"-?[0-9]{1,18}", tree):
+            return int(tree)
+        value = float(tree)
+        return parse_number(tree) if isinf(value) and tree[-1].isdigit() else value  # 1e999 is refused
     if isinstance(tree, dict):
         return {key: _plain(value) for key, value in tree.items()}
     return [_plain(value) for value in tree] if isinstance(tree, list) else tree

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -152,6 +153,33 @@ def _as_array(value: Any, name: str) -> Array:
 
 
 _EXACT = (Real, Decimal)
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Arrays of one type, which NumPy may lack, as one array."""
+
+    dtype: str
+    array: Array
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Array:
+        return self.array
+
+
+def together(value: Any, name: str) -> Any:
+    """A list of arrays of one narrow type and one shape as one array of that type; anything else as it is."""
+    if not isinstance(value, list | tuple) or not value:
+        return value
+    rows = [together(value[0], name)]
+    if not (own := narrow(rows[0])):
+        return value
+    rows += [together(each, name) for each in value[1:]]
+    if any(narrow(row) != own for row in rows):
+        return value
+    for row in rows:
+        refuse_held_tensor(row, name)
+    arrays = [_as_array(row, name) for row in rows]
+    return _Together(own, np.stack(arrays)) if len({array.shape for array in arrays}) == 1 else value
 
 
 def opened_lists(value: Any, name: str) -> Any:

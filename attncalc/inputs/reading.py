@@ -394,7 +394,7 @@ def option_value(option: Option, value: Any, place: str) -> Any:
     if (
         isinstance(value, str)
         and dict not in option.types
-        and value not in option.choices
+        and option.word(value) is None
         and float in option.types
         and str not in option.types
     ):

@@ -18,7 +18,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, both, near, quoted, reason, visible
 from attncalc.common.numerals import is_misspelt
-from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, samples_folder, shown
+from attncalc.common.system import FORMATS, NamedTuple, exists, is_device, is_file, is_folder, samples_folder, shown
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import (
     MAX_CELLS,
@@ -160,7 +160,7 @@ def _open_file(path: str, most: int | None) -> Contents:
     if form in ("npy", "safetensors"):  # such a file may be larger than memory: only what is asked for is read
         data = mapped(path, most)
     else:
-        data = read_file(path, _smaller(most, MAX_ARRAYS if form == "npz" else MAX_TEXT))
+        data = read_file(path, _smaller(most, MAX_ARRAYS if form == "npz" else MAX_TEXT), "give - and pipe it in")
     return held_in(data, path, most)
 
 
@@ -205,14 +205,19 @@ def must_be_plain(path: str, most: int) -> None:
         found = Path(path).lstat()
     except (OSError, ValueError):
         return  # whoever opens it says so
+    if is_device(Path(path)):
+        raise InputError(f"{shown(path)} is not a regular file", hint="save it in a file")
     if stat.S_ISLNK(found.st_mode):
         raise InputError(f"{shown(path)} is a link, and links to sheets are not followed", hint="name the file itself")
     if stat.S_ISREG(found.st_mode) and found.st_size > most:
         raise InputError(f"{shown(path)} has {found.st_size:,} bytes, but at most {most:,} are read")
 
 
-def open_regular(path: str) -> BinaryIO:
-    """A regular file, open for reading; folders, pipes and devices are refused before they can hang the call."""
+def open_regular(path: str, mend: str = "save it in a file") -> BinaryIO:
+    """A regular file, open for reading, or a pipe that was opened for this call, as <(…) of a shell does.
+
+    Folders, devices and pipes that have a name are refused before they can hang the call.
+    """
     if is_folder(path):
         raise InputError(f"{shown(path)} is a folder", hint="name a file in it")
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -222,15 +227,18 @@ def open_regular(path: str) -> BinaryIO:
         raise InputError(f"there is no file {shown(path)}") from None
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {reason(error)}") from None
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    raise InputError(f"{shown(path)} is not a regular file", hint="give - and pipe it in")
+    kind = os.fstat(handle).st_mode
+    if stat.S_ISFIFO(kind) and path.startswith("/dev/"):
+        os.set_blocking(handle, True)
+    elif not stat.S_ISREG(kind):
+        os.close(handle)
+        raise InputError(f"{shown(path)} is not a regular file", hint=mend)
+    return os.fdopen(handle, "rb")
 
 
-def read_file(path: str, most: int = MAX_TEXT) -> bytes:
-    """The bytes of a regular file that has no more than `most`."""
-    with open_regular(path) as file:
+def read_file(path: str, most: int = MAX_TEXT, *mend: str) -> bytes:
+    """The bytes of a file that has no more than `most`."""
+    with open_regular(path, *mend) as file:
         return read_all(file, shown(path), most)
 
 
@@ -442,6 +450,7 @@ def read_operands(
                 f"{data.source or '--data'} has no row labels", hint="--labels takes the first column as labels"
             )
         tables[data.source] = data
+    rows = next(iter(tables), "")
     spoken: dict[str, str] = {}
     for operand in sorted(operands, key=lambda operand: not operand.named):
         name, file = operand.name, files.get(operand.name)
@@ -455,6 +464,8 @@ def read_operands(
         table = inputs.get(name) if operand.named else None
         if table and table.labels.get(0) and not any(_same_rows(table, other) for other in tables.values()):
             tables[name] = table
+    if rows and not any(given.source.startswith(f"{rows}#") for given in inputs.values()):
+        reading.tell(f"--data has no effect: no operand is called as a row of {rows}")
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}, spoken
 
 

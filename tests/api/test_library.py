@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from html import unescape
@@ -284,6 +285,20 @@ def test_weights_may_come_together() -> None:
     assert_allclose(ac.ffn([[1, 2]], weights=one_by_one).result, ac.ffn([[1, 2]], weights=None, **one_by_one).result)
     with pytest.raises(ac.OptionError, match="no operand or option 'weights'"):
         ac.dot([1], [2], weights=None)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: ac.euclidean([1, 2], [3, 4], p=3), "norm, minkowski and pairwise have it: attncalc.norm(…, p=…)"),
+        (lambda: ac.softmax([1], base=2), "cross_entropy, perplexity and entropy have it: attncalc.cross_entropy(…, "),
+        (lambda: ac.softmax([1, 2], temprature=2), "did you mean temperature?"),
+    ],
+)
+def test_an_option_of_a_neighbour_points_to_it(call: Callable[[], ac.Trace], hint: str) -> None:
+    with pytest.raises(ac.OptionError, match="no operand or option") as caught:
+        call()
+    assert caught.value.hint.startswith(hint)
 
 
 def test_help_speaks_of_the_calculation_and_not_of_its_class() -> None:

@@ -305,6 +305,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "too much smoothing": ({"logits": LOGITS, "target": TARGET, "label_smoothing": 1.5}, "--label-smoothing must be"),
     "another base": ({"logits": LOGITS, "target": TARGET, "base": 3}, "--base must be e, 2 or 10"),
     "a weight below 0": ({"logits": LOGITS, "target": TARGET, "class_weights": [1, -1, 1]}, r"class_weights\[1\]"),
+    "a row of shares for a batch": (
+        {"logits": [LOGITS, LOGITS], "target": [[0, 0, 1]] * 3},
+        "the scores are b=2 × h=3 × C=3 but target is",
+    ),
+    "a table of shares for a batch of as many rows as classes": (
+        {"logits": [LOGITS] * 3, "target": [[[0, 0, 1]] * 3]},
+        "the scores are b=3 × h=3 × C=3 but target is h=3 × C=3",
+    ),
     "as many weights as classes": ({"logits": LOGITS, "target": TARGET, "class_weights": [1, 1]}, "C=2"),
 }
 

@@ -221,6 +221,27 @@ def test_how_a_saved_result_was_carried_out_is_no_obstacle_to_marking(run: Run) 
     assert run("run", "saved.json", "--check", RIGHT).returncode == 0
 
 
+OF_SAVED = (
+    "attention saved.json --check 1",
+    "check 1 saved.json",
+    "run saved.json --check 1",
+    "grade saved.json a.json",
+)
+
+
+@pytest.mark.parametrize("call", OF_SAVED)
+def test_stored_steps_that_the_inputs_do_not_give_are_told(run: Run, call: str) -> None:
+    saved = json.loads(run("run", "problem.json", "-f", "json").stdout)
+    told = "scores as stored is not what the inputs give; the inputs are gone by\n"
+    Path("a.json").write_text('{"output": 1}')
+    for wrong in (False, True):
+        saved["steps"][0]["value"][0][0] += wrong
+        Path("saved.json").write_text(json.dumps(saved))
+        assert run(*call.split()).stderr.count(told) == wrong
+    done = run("attention", "saved.json", "--causal", "--check", "1")  # another problem than the one that is stored
+    assert told not in done.stderr
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("option", "calculation"),

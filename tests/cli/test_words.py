@@ -289,6 +289,10 @@ def test_an_option_that_changes_nothing_on_a_page_is_told(
         (("softmax", "1,2,3", "--check", "1,2,3", "--no-header"), "--no-header has no effect without a CSV file"),
         (("softmax", "1,2,3", "--heads-layout", "hnd"), "--heads-layout has no effect without --q, --k or --v"),
         (("attention", "[[[1,2]]]", "--heads-layout", "hnd"), ""),
+        (("dot", "1,2", "3,4", "--data", "d.csv"), "--data has no effect: no operand is called as a row of d.csv"),
+        (("dot", "w", "3,4", "--data", "d.csv"), ""),
+        (("grade", "p.json", "x.json", "--header"), "--header has no effect without a CSV file"),
+        (("grade", "p.json", "x.json", "y.csv", "--no-header"), ""),
     ],
 )
 def test_an_option_of_reading_that_nothing_is_read_by_is_told(
@@ -297,6 +301,8 @@ def test_an_option_of_reading_that_nothing_is_read_by_is_told(
     (tmp_path / "x.json").write_text("[1, 2, 3]")
     (tmp_path / "x.csv").write_text("1,2,3\n")
     (tmp_path / "y.csv").write_text("0.0900,0.2447,0.6652\n")
+    (tmp_path / "d.csv").write_text("w,1,2\nv,3,4\n")
+    (tmp_path / "p.json").write_text('{"calculation": "softmax", "inputs": {"x": [1, 2, 3]}}')
     notes = [line for line in run(*words).stderr.splitlines() if "no effect" in line]
     assert notes == ([f"note: {told}"] if told else [])
 

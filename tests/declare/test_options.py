@@ -63,6 +63,7 @@ ATTENTION, CROSS_ENTROPY, NORM, SOFTMAX, PAIRWISE = (
         pytest.param(ATTENTION, "causal_align", "end", "end", id="a word"),
         pytest.param(NORM, "p", "inf", "inf", id="the word inf"),
         pytest.param(NORM, "p", float("inf"), "inf", id="the number inf"),
+        *(pytest.param(NORM, "p", each, "inf", id=each) for each in ("Infinity", "INF", "+inf", "∞", "+Infinity")),
         pytest.param(NORM, "p", 3, 3, id="a whole number where any will do"),
     ],
 )
@@ -226,6 +227,9 @@ class TestRanges:
             checked(ATTENTION, {"rope_base": -2})
 
 
+OF_LENGTH = "has no effect without --rope-scaling dynamic, --rope-scaling longrope or --rope-scaling yarn"
+
+
 @pytest.mark.parametrize(
     ("name", "options", "told"),
     [
@@ -239,7 +243,22 @@ class TestRanges:
         ("attention", {"causal_align": "start"}, None),
         ("attention", {"mask_kind": "drop"}, "--mask-kind has no effect without --mask"),
         ("attention", {"mask_kind": "drop", "mask": [[0, 0], [1, 0]]}, None),
-        ("attention", {"rope": True, "rope_length": 9}, "--rope-length has no effect without --rope-scaling"),
+        ("attention", {"rope": True, "rope_length": 9}, f"--rope-length {OF_LENGTH}"),
+        (
+            "attention",
+            {"rope": True, "rope_length": 9, "rope_scaling": "linear", "rope_factor": 2},
+            f"--rope-length {OF_LENGTH}",
+        ),
+        (
+            "attention",
+            {"rope": True, "rope_length": 9, "rope_scaling": "yarn", "rope_factor": 2, "rope_original_length": 4},
+            "yarn goes by the factor that is given, so the length of the text has no effect",
+        ),
+        (
+            "attention",
+            {"rope": True, "rope_length": 9, "rope_scaling": "yarn", "rope_original_length": 4},
+            None,
+        ),
     ],
 )
 def test_an_option_that_says_nothing_is_told(name: str, options: dict[str, Any], told: str | None) -> None:

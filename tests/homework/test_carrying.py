@@ -205,6 +205,12 @@ def test_any_number_may_be_taken_from_a_row(
     spoiled = powers.copy()
     spoiled[1, 2] *= 1.3
     assert marked(exponentials=spoiled)["exponentials"].verdict not in ("right", "rounded-early")
+    for steps in ({"exponentials": powers}, {"exponentials": spoiled}, {"shifted": shifted}):
+        [(step, value)] = steps.items()
+        blanks = np.array([[f"{v:.{decimals}f}" for v in row] for row in value], dtype=object)
+        blanks[0, 1] = blanks[2] = None  # what is there of the other rows is right, or spoiled
+        found = trace.check({step: (blanks if axis else blanks.T).tolist()})
+        assert (found[step].verdict == "missing") == (value is not spoiled), found
     due = np.exp(scaled - scaled.max(axis=1, keepdims=True)).sum(axis=1)
     if name != "the largest of all":
         found = marked(exponentials=powers, sum=due)

@@ -76,6 +76,7 @@ def test_verdicts(case: str) -> None:
     found = one({"x": a}, {"x": b}, **how)
     assert found.verdict == verdict
     assert (found.share == 0) == (verdict in dumps.SOUND)
+    assert (found.at is None) == (verdict == "shape" or case == "nothing in it")
 
 
 ORDER = [2, 0, 1, 3]

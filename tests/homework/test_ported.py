@@ -177,6 +177,38 @@ def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: st
     assert told in found.finding.says
 
 
+SMALL = np.random.default_rng(3).integers(-4, 5, (3, 2, 2, 3)).astype(float)
+BY_HAND: dict[str, tuple[Callable[[Array], ac.Trace], Callable[[Array], Array], str]] = {
+    "the factors exchanged": (
+        lambda x: ac.matmul(x[0, :, :, :2], x[1, :, :, :2]),
+        lambda x: x[1, :, :2] @ x[0, :, :2],
+        "matmul-order-ba",
+    ),
+    "entry with entry": (
+        lambda x: ac.matmul(x[0, :, :, :2], x[1, :, :, :2]),
+        lambda x: x[0, :, :2] * x[1, :, :2],
+        "matmul-elementwise",
+    ),
+    "no scale": (lambda x: ac.attention(*x), lambda x: ac.attention(*x, scale="none").result, "att-no-scale"),
+    "the smallest first": (lambda x: ac.softmax(x[0]), lambda x: ac.softmax(-x[0]).result, "sm-neg"),
+}
+
+
+@pytest.mark.parametrize(("of", "wrong", "mistake"), BY_HAND.values(), ids=BY_HAND)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_it_is_named_in_one_item_of_a_batch_that_was_worked_out_by_hand(
+    of: Callable[[Array], ac.Trace], wrong: Callable[[Array], Array], mistake: str, *, as_text: bool
+) -> None:
+    given = of(SMALL)
+    answer = given.result.copy()
+    answer[1] = wrong(SMALL[:, 1])
+    found = given.check(
+        [[[f"{x:.4f}" for x in row] for row in item] for item in answer] if as_text else answer, hints="rule"
+    ).steps[-1]
+    assert found.finding.mistakes == (mistake,)
+    assert found.finding.says.endswith(("in head 1 alone", "in item 1 of the batch alone"))
+
+
 def test_what_grew_from_noise_is_no_slip_and_says_so() -> None:
     """Scores may be right within their noise, and their weights beyond it: the larger scores are, the further."""
     key = Key(problem("attention", {}, q=4 * Q[0, 0], k=4 * K[0, 0], v=V[0, 0]))

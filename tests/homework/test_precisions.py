@@ -118,10 +118,13 @@ class Tensor:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
 def test_few_numbers_of_a_tensor_are_judged_in_its_type(dtype: str) -> None:
     t = ac.attention(*np.random.default_rng(1).normal(size=(3, 3, 4)))
-    given = held(t.result, dtype).astype(np.float16) if dtype == "float16" else Tensor(t.result, dtype)
+    given: Any = held(t.result, dtype).astype(np.float16) if dtype == "float16" else Tensor(t.result, dtype)
     found = t.check({"output": given, "weights": Tensor(t["weights"], "bfloat16")})  # NumPy reads torch's float16
     assert [step.verdict for step in found.steps] == ["right", "right"]
     assert not t.check(held(t.result, dtype).tolist())
+    rows = [*given] if dtype == "float16" else [Tensor(row, dtype) for row in t.result]
+    for answer in (rows, tuple(rows), {"output": rows}):
+        assert t.check(answer).verdict == "right"
 
 
 def test_few_numbers_of_a_safetensors_file_are_judged_in_its_type(tmp_path: Path, run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,27 @@ def test_letters_of_an_operand_are_told_too(run: Run, tmp_path: Path) -> None:
     done = run("softmax", "q.csv", "-q")
     assert (done.returncode, "für" in done.stdout) == (0, True)
     assert f"note: x: {LETTERS}\n" in done.stderr
+
+
+@pytest.mark.installed
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no name for what is piped in")
+@pytest.mark.parametrize(
+    ("words", "text", "shown"),
+    [
+        ("grade dot.json s.csv --override", BY_EXCEL["marks by hand"][0], "für Übung"),
+        ("grade dot.json s.csv --policy", "marks = '0+1'", "marks 0+1"),
+        ("quiz dot -o quiz --roster", BY_EXCEL["roster"][0], ""),
+        ("grade dot.json s.csv --into", BY_EXCEL["roster"][0], "Error: /dev/stdin is not a regular file"),
+    ],
+)
+def test_a_list_may_come_through_a_pipe_and_is_read_once(
+    run: Run, tmp_path: Path, words: str, text: str, shown: str
+) -> None:
+    (tmp_path / "dot.json").write_text('{"calculation": "dot", "inputs": {"a": [1, 3], "b": [2, 4]}}')
+    (tmp_path / "s.csv").write_text("@products\n2,12\n@dot\n14\n")
+    done = run(*words.split(), "/dev/stdin", input=text)
+    assert shown in done.stdout + done.stderr, done
+    assert ("Error:" in done.stderr) == ("Error:" in shown)
 
 
 @pytest.mark.thorough

@@ -108,6 +108,9 @@ def test_kinds(read: Callable[..., Any], fault: Fault) -> None:
     assert (
         fault(npy(np.array([1.5])), "q.npy", word="@q.npy", kind="tokens")[0] == "q.npy: [0]: 1.5 is not a whole number"
     )
+    for ids in (np.array([0, 1e30]), np.array([0, 2**63 + 5], dtype=np.uint64)):
+        said, mend = fault(npy(ids), "q.npy", word="@q.npy", kind="tokens", shape="n")
+        assert (said, mend) == (f"q.npy: [1]: {ids[1]} is neither an id nor a word", "ids are whole numbers, from 0")
 
 
 MOST = "at most 100,000,000 are read"

@@ -231,6 +231,12 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         "",
     ),
     (
+        "an option that is too large a number",
+        '{"calculation": "norm", "inputs": {"a": [3, 4]}, "options": {"p": 1e999}}',
+        'p.json: "1e999" is too large: 64-bit numbers end at 1.8e308',
+        "",
+    ),
+    (
         "a bad entry",
         {"calculation": "dot", "inputs": {"a": [1, True], "b": [1, 2]}},
         "p.json: inputs/a[1]: true is not a number",

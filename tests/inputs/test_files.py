@@ -137,6 +137,24 @@ class TestNoFiles:
         os.mkfifo(folder / "pipe")
         assert fault(word="pipe") == ("pipe is not a regular file", "give - and pipe it in")
 
+    def test_a_pipe_that_a_shell_has_opened_is_read(self, fault: Fault) -> None:
+        reading, writing = os.pipe()
+        os.write(writing, b"student\nAnn\n")
+        os.close(writing)
+        try:
+            assert resolve.read_file(f"/dev/fd/{reading}") == b"student\nAnn\n"
+            assert fault(word=f"/dev/fd/{reading}")[0] == f"/dev/fd/{reading} is empty"
+            with pytest.raises(InputError, match="is not a regular file"):
+                resolve.must_be_plain(f"/dev/fd/{reading}", 10)
+        finally:
+            os.close(reading)
+
+    def test_a_pipe_that_is_no_operand_is_not_sent_to_standard_input(self, folder: Path) -> None:
+        os.mkfifo(folder / "pipe")
+        with pytest.raises(InputError) as caught:
+            resolve.read_file("pipe")
+        assert (caught.value.message, caught.value.hint) == ("pipe is not a regular file", "save it in a file")
+
     @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
     def test_a_device(self, fault: Fault, device: str) -> None:
         message = fault(word=device)[0]

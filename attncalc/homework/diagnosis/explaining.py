@@ -121,6 +121,10 @@ def explanations(
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
         yield _matching_in_full(key, question, singles)
+    somewhere = _in_some_places(key, question, singles)
+    for close in (fits, nearly):
+        for base in question.bases:
+            yield _matching(key, question, somewhere, base, close, tried=len(singles))
     if question.answer.value.size <= BY_HAND and not is_lost(question.answer, question.expected):
         pairs = _candidates(question, _pairs(key, question))
         for close in (fits, nearly):

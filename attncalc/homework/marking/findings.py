@@ -282,18 +282,24 @@ def is_another_shift(key: Key, question: Question) -> bool:
     """
     step, answer, right = question[:3]
     first, node = key.shifted, key.nodes[step]
-    if first is None or first in question.own or not answer.answered.all():
+    if first is None or first in question.own:
         return False
     over = next((behind.args["over"] for behind in walk(key.nodes[first]) if "over" in behind.args), None)
     if over not in node.names:
         return False
     along, is_power = node.names.index(over), step != first
-    if right.shape[along] < 2 or (is_power and not key.is_moved_by_a_shift(step)):
+    told = answer.answered.sum(along, keepdims=True)
+    if not np.isin(told, (0, *range(2, right.shape[along] + 1))).all():  # one number may have lost anything
+        return False
+    if is_power and not key.is_moved_by_a_shift(step):
         return False
     ends = (answer.value - answer.unit / 2, answer.value + answer.unit / 2)
     low, high = (end / right if is_power else end - right for end in ends)
-    shift = (np.nanmax(low, along, keepdims=True) + np.nanmin(high, along, keepdims=True)) / 2
-    return bool((fits(answer, right * shift) & (shift > 0) if is_power else fits(answer, right + shift)).all())
+    low, high = np.where(answer.answered, low, -np.inf), np.where(answer.answered, high, np.inf)
+    with np.errstate(invalid="ignore"):  # of rows that are left blank
+        shift = (low.max(along, keepdims=True) + high.min(along, keepdims=True)) / 2
+        found = fits(answer, right * shift) & (shift > 0) if is_power else fits(answer, right + shift)
+    return bool((found | ~answer.answered).all())
 
 
 def as_written(key: Key, question: Question) -> Finding | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.calculations import WHOLE
-from attncalc.common.errors import InputError, listed, quoted
+from attncalc.common.errors import AttncalcError, InputError, listed, quoted
 from attncalc.common.numerals import DTYPES, QUESTION, RULE
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.comparing import fits, furthest, is_lost, largest_error, times_allowed
@@ -249,7 +249,15 @@ def _of_one_text(answer: Answer, step: Node) -> Answer:
     return answer.laid(lambda part: part.squeeze(at))
 
 
-def disagreeing(key: Key, stored: Mapping[str, Any]) -> list[str]:
+def disagreements(key: Key, stored: Mapping[str, Any]) -> list[str]:
+    """Warnings for what a document has stored that is not what its problem gives."""
+    try:
+        return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in _wrong(key, stored)]
+    except AttncalcError as error:
+        return [f"the stored steps cannot be compared: {error.message}"]
+
+
+def _wrong(key: Key, stored: Mapping[str, Any]) -> list[str]:
     """The names of stored steps, and of the result, whose values are not what the problem gives."""
     if "steps" not in stored and "result" not in stored:
         return []

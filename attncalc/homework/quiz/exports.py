@@ -72,7 +72,7 @@ def gaps(key: Key, exercises: Sequence[Exercise]) -> dict[Where, Gap]:
     """The gaps of a quiz: none for an entry that is no finite number, or a step that may be written in many ways."""
     found: dict[Where, Gap] = {}
     counts = {each.step.key: int((each.boxes == 0).sum()) for each in exercises}
-    common = lcm(*filter(None, counts.values())) if counts else 1
+    common = lcm(*filter(None, counts.values()))
     for exercise in exercises:
         step = key.names.find(exercise.step.key)
         if key.nodes[step].sources[0].row.free is not None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, both, quoted, visible
-from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number, with_slashes
+from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_infinite, is_number, parse_number, with_slashes
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import Place, brackets, flatten, index_of, may_be_bits, nested, spoken
@@ -65,12 +65,12 @@ def literal(word: str, name: str) -> list[Any] | str | None:
     They may stand in brackets, as JSON has them. None where no entry is what operands have not; a lone letter may be
     the name of a file.
     """
-    if not _NO_OPERAND.search(word) or (word.strip().isalpha() and not _is_infinite(word.strip())):
+    if not _NO_OPERAND.search(word) or (word.strip().isalpha() and not is_infinite(word.strip().lstrip("-−"))):
         return None
     word = joined(word)
     entries = re.findall(r'[^\[\],;\s"]+', word)
     found = [
-        split(entry) is not None or (entry[-1] == "%" and is_number(entry[:-1])) or _is_infinite(entry)
+        split(entry) is not None or (entry[-1] == "%" and is_number(entry[:-1])) or is_infinite(entry.lstrip("-−"))
         for entry in entries
     ]
     blank = [entry.casefold() in BLANK for entry in entries]
@@ -82,10 +82,6 @@ def literal(word: str, name: str) -> list[Any] | str | None:
         return nested(word, name)
     rows = [[part for cell in row.split(",") for part in cell.split() or [""]] for row in word.split(";")]
     return rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
-
-
-def _is_infinite(entry: str) -> bool:
-    return entry.casefold().lstrip("+-−") in ("inf", "infinity", "∞")
 
 
 def as_parts(value: Array) -> Array:
@@ -397,14 +393,16 @@ def from_python(value: Any, name: str) -> Answer:
         narrow,
         opened_lists,
         refuse_held_tensor,
+        together,
         widened,
     )
 
+    value = together(value, name)
     if value is None or isinstance(value, list | tuple | str | int | float):
         return from_lists(opened_lists(value, name), brackets("", name))
     refuse_held_tensor(value, name)
     array = np.asarray(widened(value))
-    if array.dtype == object:
+    if array.dtype.kind in "OSU":
         return from_lists(array.tolist(), brackets("", name))
     return from_array(array, brackets("", name), narrow(value))
 

@@ -280,9 +280,10 @@ def _in_lists(tree: Any, name: str = "") -> Any:
         return tree
     if any(isinstance(item, Mapping) for item in tree):
         return [_in_lists(item, name) for item in tree]
-    from attncalc.inputs.python_values import opened_lists  # a door: no sheet's file is of Python
+    from attncalc.inputs.python_values import opened_lists, together  # a door: no sheet's file is of Python
 
-    return opened_lists(tree, name)
+    one = together(tree, name)
+    return opened_lists(tree, name) if one is tree else one
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
