@@ -350,7 +350,11 @@ class Key:
         def after_step(value: Array) -> Array:  # evaluate asks for each step in the order of its plan
             return near(value) if next(turns) in moved else value
 
-        inputs = {name: near(x) if name in rounded else x for name, x in operands.items()}
+        def entered(x: Array) -> Array:  # a sum in float32 loses as much as if the factors of its terms were off
+            signs = by_chance.choice((-1, 1), x.shape) if stored == "float32" else 0
+            return near(x) * (1 + signs * 2.0**-24)
+
+        inputs = {name: entered(x) if name in rounded else x for name, x in operands.items()}
         return as_parts(evaluate(order, inputs, given=own, after_step=after_step)[root]).astype(np.float64)
 
     def value(self, step: StepKey, solution: Solution | None = None, own: Own | None = None) -> Array | None:

@@ -51,16 +51,21 @@ def coarsest(key: Key, answers: Mapping[StepKey, Answer]) -> str:
 
 
 def in_part_of_float32(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
-    """An answer in float64, with the noise of float32 where that alone makes it right, row by row."""
+    """An answer in float64 or float32, with the noise of float32 where that alone makes it right, row by row.
+
+    Where scores are large, that noise is more than a hundred-thousandth of what a softmax makes of them.
+    """
     if right.size != answer.value.size:
         return answer
     right = right.reshape(answer.shape)
-    if fits(answer, right).all() or (largest_error(answer, right) > NOISE["float32"] * largest(right)):
+    most = NOISE["bfloat16" if answer.stored == "float32" else "float32"]
+    if fits(answer, right).all() or (largest_error(answer, right) > most * largest(right)):
         return answer
     slack = key.slack(step, "float32")
     if slack is None:
         return answer
-    narrower = replace(answer, slack=slack.reshape(answer.shape), stored="float32", inferred=True)
+    inferred = answer.stored != "float32"
+    narrower = replace(answer, slack=slack.reshape(answer.shape), stored="float32", inferred=inferred)
     return narrower if fits(narrower, right).all() else answer
 
 

@@ -213,7 +213,8 @@ class _Sheet:
         stored = answer.stored
         in_stream = bool(self.narrow) and stored == "float32" and not answer.said
         narrow = in_stream or stored in NARROW
-        if narrow or (self.of_wide and not answer.said and (stored == "float64" or answer.used > MOST_DECIMALS)):
+        wide = self.of_wide and not answer.said and (stored == "float64" or answer.used > MOST_DECIMALS)
+        if narrow or wide or stored == "float32":
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
             answer = noise.among_narrow(answer, self.narrow) if in_stream else answer
