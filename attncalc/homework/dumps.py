@@ -14,12 +14,12 @@ from attncalc.common.errors import InputError, OptionError, both, near, quoted, 
 from attncalc.common.numerals import LAYOUTS, STORED, Array
 from attncalc.common.system import NamedTuple, grouped, is_folder, shown
 from attncalc.evaluate.precisions import PRECISIONS
-from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
+from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF, as_parts
 from attncalc.homework.reading.precisions import narrowest
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.json_files import saved_steps
 from attncalc.inputs.python_values import stored_numbers
-from attncalc.inputs.reading import Contents, Reading, part_of
+from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import TABLE, arrays_in, checkpoint_in, find
 from attncalc.inputs.stored_arrays import ArrayFile
 from attncalc.record.trace import Trace
@@ -100,16 +100,21 @@ def _of_file(contents: ArrayFile, name: str) -> Dumped:
     def read(place: tuple[slice, ...]) -> Array:
         return contents.loaders[name]((Part("", place),) if place else ())
 
-    shape, stored = contents.described(name)
-    if stored.startswith("complex"):
-        raise InputError(f"{part_of(contents.source, name)} holds {stored} entries, not real numbers")
-    return Dumped(name, shape, stored, read)
+    return _real(Dumped(name, *contents.described(name), read))
 
 
 def of_array(name: str, value: Any) -> Dumped:
     """An array from Python: of NumPy, torch or JAX."""
     array, stored = stored_numbers(value, name or "the array")
-    return Dumped(name, array.shape, stored, lambda place: np.asarray(array[place]))
+    return _real(Dumped(name, array.shape, stored, lambda place: np.asarray(array[place])))
+
+
+def _real(array: Dumped) -> Dumped:
+    """An array whose entries are real: complex ones, as turns may be, are compared part by part."""
+    if not array.stored.startswith("complex"):
+        return array
+    own = f"float{int(array.stored.removeprefix('complex')) // 2}"
+    return Dumped(array.name, (*array.shape, 2), own, lambda place: as_parts(array.read(place)))
 
 
 def compared(

@@ -282,10 +282,11 @@ def _rope(
         found["rope_scaling"] = kinds[kind]
     if "truncate" in asked and not asked.pop("truncate"):
         found["rope_no_truncate"] = True
-    spellings = [SHARE, *(key for key, meaning in table["config"].items() if meaning == SHARE)]
-    shares = [(key, share) for held in (asked, config) for key in spellings if (share := held.get(key))]
-    asked.pop(SHARE, None)
-    if shares and shares[0][1] != 1:
+    spellings = [key for key, meaning in table["config"].items() if meaning == SHARE]
+    shares = [(key, share) for held in (asked, config) for key in (SHARE, *spellings) if (share := held.get(key))]
+    if spellings or asked.get(SHARE) == 1:  # the classes of other architectures turn all, whatever this says
+        asked.pop(SHARE, None)
+    if spellings and shares and shares[0][1] != 1:
         found["rope_dims"] = _turned(*shares[0], head, source)
     asked |= _lengths(kind, asked, config, source)
     for key, value in asked.items():

@@ -112,8 +112,8 @@ def stored_numbers(value: Any, name: str) -> tuple[Array, str]:
     """The numbers of an array from Python, and the type in which it holds them."""
     refuse_held_tensor(value, name)
     array = _as_array(value, name)
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{quoted(name)} holds {array.dtype.name} entries, not real numbers")
+    if array.dtype.kind not in "fiubc":
+        raise InputError(f"{quoted(name)} holds {array.dtype.name} entries, not numbers")
     return array, narrow(value) or array.dtype.name
 
 

@@ -149,6 +149,19 @@ def test_a_right_kernel_is_right_in_a_narrow_type(name: str, dtype: str, seed: i
     assert dtype in (found.hint or "")
 
 
+@pytest.mark.parametrize(("dtype", "size"), [("bfloat16", 4), ("float16", 4)])
+@pytest.mark.parametrize("seed", [7, 8, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(7))])
+def test_a_sharp_softmax_over_many_keys_is_right_step_by_step(dtype: str, size: float, seed: int) -> None:
+    """Nearly all weights are 0, and the noise is that of the few others."""
+    draw = np.random.default_rng(seed)
+    q, k, v = (held(draw.normal(size=(n, 16)) * by, dtype) for n, by in ((8, size), (128, size), (128, 1)))
+    scaled = held((q.astype("f4") @ k.astype("f4").T) * np.float32(0.25), dtype)
+    shares = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    weights = held(shares / shares.sum(axis=-1, keepdims=True), dtype)
+    dump = {"scaled": scaled, "weights": weights, "output": held(weights @ v, dtype)}
+    assert ac.attention(q, k, v).check({name: value.astype("f4") for name, value in dump.items()})
+
+
 @pytest.mark.thorough
 def test_as_which_type_a_dump_is_judged_is_said_of_what_nothing_explains_too() -> None:
     given, result, _ = drawn("attention", "bfloat16", 2)

@@ -316,6 +316,7 @@ BAD_TENSORS: list[tuple[str, bytes, str]] = [
         tensors(tensor(shape=[10**17, 10**17, 0], offsets=[0, 0]), b""),
         f"w.safetensors#q is empty: its shape is {10**17} × {10**17} × 0",
     ),
+    ("turns", tensors(tensor("C64", [1], [0, 8])), "w.safetensors#q holds complex numbers, not real numbers"),
     ("an unknown type", tensors(tensor("F4")), 'w.safetensors#q is stored as "F4"'),
     ("a type that is a list", tensors(tensor(["F32"])), "w.safetensors#q is stored as \"['F32']\""),
     ("a negative size", tensors(tensor(shape=[-2])), NO_SHAPE),

@@ -198,6 +198,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         'rope_type of rope_scaling is "linear", and of rope_parameters "default"',
     ),
     "a list for a number": ({"config": {"rms_norm_eps": [1e-5]}}, "rms_norm_eps = [1e-05] is not a number"),
+    "a share of a head that Llama does not turn": (
+        {"config": {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}}},
+        "partial_rotary_factor = 0.5 of the rotation is not supported",
+    ),
     "a rotation in words": ({"config": {"rope_parameters": "linear"}}, "rope_parameters = linear is not an object"),
     "a scaling in a list": ({"config": {"rope_scaling": [1]}}, "rope_scaling = [1] is not an object"),
     "a tie in words": ({"config": {TIED: "yes"}}, f"{TIED} = yes is neither true nor false"),
@@ -318,6 +322,12 @@ INFERRED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "gpt_neox",
         {"rope_parameters": {"rope_type": "default"}, "hidden_size": 16},
         {"rope_dims": 2},
+    ),
+    "three quarters of a head": (
+        "phi3",
+        {"partial_rotary_factor": 0.75, "hidden_size": 16, "full_attn_mod": 1, "interpolate_factor": 1}
+        | {"rope_parameters": {"rope_type": "default"}},
+        {"rope_dims": 6},
     ),
 }
 """What follows from other keys in `transformers`: a checkpoint, its keys, and options of it."""

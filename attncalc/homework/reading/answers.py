@@ -322,7 +322,10 @@ def from_places(entries: Mapping[At, Any], place: Place) -> Answer:
 
 
 def from_array(value: Array, place: Place, own: str = "") -> Answer:
-    """An answer from stored numbers, each with the digits that bring it back; `own` is the type that they had."""
+    """An answer from stored numbers, each with the digits that bring it back; `own` is the type that they had.
+
+    Many complex ones are refused where a step is found for them: of a dump, no step may be.
+    """
     own = own or value.dtype.name
     if own in NARROW and not np.issubdtype(value.dtype, np.floating):  # ml_dtypes' own
         value = value.astype(np.float32)
@@ -332,7 +335,8 @@ def from_array(value: Array, place: Place, own: str = "") -> Answer:
         found = from_text(value.ravel().tolist(), value.shape, place)
         return replace(found, noise=NOISE.get(value.real.dtype.name, ROUND_OFF))
     if value.dtype.kind == "c":
-        raise InputError(f"{place(())} has {value.size:,} complex entries, and at most {BY_HAND:,} are read")
+        fault = InputError(f"{place(())} has {value.size:,} complex entries, and at most {BY_HAND:,} are read")
+        return replace(from_array(np.full(value.shape, math.nan), place), wordy=fault)
     if value.dtype.kind not in "fiu":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size > MOST_STORED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -34,6 +35,12 @@ TIMES = 3
 ASTRAY, LAST = 8, 4
 """An entry may go astray by so many times what its row does on the average, and by so many units of its last digit."""
 
+NORMAL = math.sqrt(2 / math.pi)
+"""The mean distance of normal numbers beside their root mean square; where few entries of a row are off, it is less.
+
+Of a sharp softmax over many keys nearly all weights are 0, and the noise is that of the few others.
+"""
+
 
 def allowed(right: Array, worked_out: Iterable[Array], name: str) -> Array:
     """How far entries may be off that were worked out in a type, as they are in some calculations in it."""
@@ -41,12 +48,13 @@ def allowed(right: Array, worked_out: Iterable[Array], name: str) -> Array:
     if not right.ndim:
         finite = finite.reshape(1)
     size = finite.max(axis=-1, keepdims=True, initial=0.0)
-    squares = np.zeros_like(size)
+    astray = np.zeros_like(size)
     for value in worked_out:
         with np.errstate(all="ignore"):
             off = np.nan_to_num(value - right, nan=0.0, posinf=0.0, neginf=0.0).reshape(finite.shape)
-        squares = np.maximum(squares, np.mean(np.square(off), axis=-1, keepdims=True))
-    astray = np.sqrt(squares)
+        square, distance = (np.mean(x, axis=-1, keepdims=True) for x in (np.square(off), np.abs(off)))
+        among_few = NORMAL * square / np.where(distance > 0, distance, 1.0)
+        astray = np.maximum(astray, np.maximum(np.sqrt(square), among_few))
     usual = np.median(astray[size > 0] / size[size > 0]) if (size > 0).any() else 0.0
     found = ASTRAY * np.maximum(astray, usual * size) + LAST * 2.0 ** -PRECISIONS[name].bits * size
     return np.broadcast_to(found, finite.shape).reshape(right.shape)
