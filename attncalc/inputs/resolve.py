@@ -199,15 +199,20 @@ def contents_of(data: bytes | mmap, source: str, form: str, most: int | None = N
     return JsonFile(source, tree, labels=labels)
 
 
+DEVICES = "/dev/"
+"""Where nobody but the shell that calls puts files."""
+
+
 def must_be_plain(path: str, most: int) -> None:
     """Raise for a file of a stranger's that is a link, no regular file, or larger than `most` bytes; none is opened."""
     try:
         found = Path(path).lstat()
     except (OSError, ValueError):
         return  # whoever opens it says so
-    if is_device(Path(path)):
+    is_link = stat.S_ISLNK(found.st_mode)
+    if is_device(Path(path)) and (not is_link or path.startswith(DEVICES)):  # <(…) of a shell is a link to a pipe
         raise InputError(f"{shown(path)} is not a regular file", hint="save it in a file")
-    if stat.S_ISLNK(found.st_mode):
+    if is_link:
         raise InputError(f"{shown(path)} is a link, and links to sheets are not followed", hint="name the file itself")
     if stat.S_ISREG(found.st_mode) and found.st_size > most:
         raise InputError(f"{shown(path)} has {found.st_size:,} bytes, but at most {most:,} are read")
@@ -228,7 +233,7 @@ def open_regular(path: str, mend: str = "save it in a file") -> BinaryIO:
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {reason(error)}") from None
     kind = os.fstat(handle).st_mode
-    if stat.S_ISFIFO(kind) and path.startswith("/dev/"):
+    if stat.S_ISFIFO(kind) and path.startswith(DEVICES):
         os.set_blocking(handle, True)
     elif not stat.S_ISREG(kind):
         os.close(handle)
