@@ -479,10 +479,14 @@ class Key:
         another.
         """
         if step not in self._terms:
-            node, operands = self.nodes[step], self.solutions.operands
-            found = (evaluate([node], operands, careful=careful) for careful in (False, True))
-            self._terms[step] = max(Leftovers(values, operands).size_of_terms(node) for values in found)
+            self._terms[step] = max(found.size_of_terms(self.nodes[step]) for found in self._left_over)
         return self._terms[step]
+
+    @cached_property
+    def _left_over(self) -> Sequence[Leftovers]:
+        """What rounding left over in all small steps, where lost digits stay lost, and where they are found again."""
+        small, operands = [self.nodes[step] for step in self.nodes if self.is_small(step)], self.solutions.operands
+        return [Leftovers(evaluate(small, operands, careful=careful), operands) for careful in (False, True)]
 
     def is_small(self, step: StepKey) -> bool:
         """Whether a step and those behind it are small enough for everything to be tried that may explain it."""
