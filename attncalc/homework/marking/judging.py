@@ -490,7 +490,7 @@ class _Sheet:
         return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
 
     def _of_heads(self, question: Question) -> str:
-        """Words that say that tokens stand before heads, or which step has heads where none are asked for."""
+        """A remark that tokens stand before heads; where no heads are asked for, one on the step that has them."""
         step, given, due = question.step, question.answer.shape, question.expected.shape
         turned = (*given[:-3], given[-2], given[-3], given[-1]) if len(given) in (3, 4) else ()
         if turned == due:
@@ -575,7 +575,7 @@ class _Sheet:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
 
     def suppose_mistakes(self) -> None:
-        """Name the mistakes that give a step which none is found behind, though that may be chance."""
+        """Name the mistakes that give an unexplained step, though that may be chance."""
         for step, question in {**self.questions, **self.misshapen}.items():
             found = self.found[step]
             if found.verdict in (UNEXPLAINED, SLIP) and (likely := possible(self.key, question)):

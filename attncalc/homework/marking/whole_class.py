@@ -199,7 +199,7 @@ class _ByOwn:
         self.made: dict[str, Marker] = {}
 
     def mark(self, sheet: Sheet, name: str) -> Graded:
-        """A sheet marked by its student's own problem; where it says that it is of another's, whose that is."""
+        """A sheet marked by its student's own problem; one that names another student's problem is told whose it is."""
         meant = self.by_id.get(sheet.problem) or self._called(sheet.problem, sheet.student or name)
         own = self._own(sheet, name, meant)
         student = own.student or sheet.student or name
