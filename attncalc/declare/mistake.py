@@ -19,7 +19,7 @@ from typing import Any, Literal
 from attncalc.common.errors import ShapeError
 from attncalc.language import ops
 from attncalc.language.axes import describe
-from attncalc.language.graph import Node, rewrite
+from attncalc.language.graph import Node, rewrite, walk
 
 Kind = Literal["misconception", "convention", "slip", "alternative"]
 """What is wrong: the idea, the convention (right elsewhere), the hand; an alternative is as right as the usual rule."""
@@ -40,17 +40,24 @@ class Scope:
         step: Node,
         known: Mapping[StepKey, Node],
         options: Mapping[str, Any],
-        as_due: Mapping[StepKey, Node],
+        as_due: Callable[[StepKey], Node],
     ) -> None:
         self.step = step
         self.known = known
         self.options = options
-        self.as_due = as_due  # every step as it should be, those behind this one too
+        self._as_due = as_due
 
     @property
     def this(self) -> Node:
         """The expression of the step that a rule writes, as it should be."""
         return self.step.sources[0]
+
+    def due(self, name: str, group: str | None = None) -> Node:
+        """The expression of a step of the same part as it should be, be it behind this one; NotThere if there is none.
+
+        It is over what the parts before have become: a mistake in every layer is one in what the next layers are given.
+        """
+        return self._as_due((self.step.args.get("group", "") if group is None else group, name))
 
     def __getattr__(self, name: str) -> Node:
         group = self.step.args.get("group", "")
@@ -219,8 +226,19 @@ def like(x: Node, pattern: Node) -> Node:
 
 
 def replaced(whole: Node, part: Node, other: Node) -> Node:
-    """An expression with something else in the place of a part of it."""
-    [changed] = rewrite([whole], lambda node: other if node is part else None)
+    """An expression with something else in the place of a part of it.
+
+    A step or an operand is replaced wherever it is used, also behind the steps that the expression speaks of. Another
+    part that the expression itself has is not replaced behind them: a rule writes each of these steps by itself.
+    """
+    is_own = part.op not in ("step", "input") and part in walk(whole, into=until_steps)
+
+    def into(node: Node) -> Sequence[Node]:
+        if node.serial <= part.serial:  # what was made before the part does not hold it
+            return ()
+        return until_steps(node) if is_own else node.sources
+
+    [changed] = rewrite([whole], lambda node: other if node is part else None, into)
     return changed
 
 

@@ -187,11 +187,18 @@ def inside(step: Node) -> list[Node]:
     return [node for node in behind if node.op not in ends]
 
 
-def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> list[Node]:
-    """The graph built anew where `change(node)` returns a replacement: expansion and mistakes are both this."""
+def rewrite(
+    roots: Sequence[Node],
+    change: Callable[[Node], Node | None],
+    into: Callable[[Node], Sequence[Node]] = attrgetter("sources"),
+) -> list[Node]:
+    """The graph built anew where `change(node)` returns a replacement: expansion and mistakes are both this.
+
+    Where `into` goes no further, what is behind a node stays as it is.
+    """
     new: dict[Node, Node] = {}
-    for node in walk(*roots):
-        copy = node.over([new[source] for source in node.sources])
+    for node in walk(*roots, into=into):
+        copy = node.over([new[source] for source in node.sources]) if into(node) else node
         new[node] = change(copy) or copy
     return [new[root] for root in roots]
 

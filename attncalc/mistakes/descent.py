@@ -27,9 +27,9 @@ def _start_again(s: Scope) -> Node:
 def _ahead(s: Scope) -> Node:
     """The point of iteration 1 as that of iteration 0, so that every point from there on is the one behind it."""
     _plain_descent(s)
-    if s.step.args["group"] != "iteration 0" or ("iteration 1", "point") not in s.as_due:
+    if s.step.args["group"] != "iteration 0":
         raise NotThere("the start")
-    return s.as_due["iteration 1", "point"].sources[0]
+    return s.due("point", "iteration 1")
 
 
 def _height(s: Scope) -> Node:

@@ -53,20 +53,19 @@ def _of_another_layer(s: Scope) -> Node:
     stack = re.match(r"(?:\w+/)?layer ", s.step.args.get("group", ""))
     layers = {int(found[1]) for _, name in s.known if stack and (found := re.match(rf"{stack[0]}(\d+)/", name))}
 
-    own = walk(s.this, into=lambda node: () if node.op == "step" else node.sources)
-
     def other(node: Node) -> Node | None:
-        found = re.fullmatch(r"(.*layer )(\d+)(/.*)", node.args["name"]) if node.op == "input" and node in own else None
+        found = re.fullmatch(r"(.*layer )(\d+)(/.*)", node.args["name"]) if node.op == "input" else None
         return s.known["", f"{found[1]}{(int(found[2]) + 1) % len(layers)}{found[3]}"] if found else None
 
-    if len(layers) < 2 or not any(map(other, own)):
+    [changed] = rewrite([s.this], other, until_steps) if len(layers) > 1 else [s.this]
+    if changed is s.this:
         raise NotThere("layers")
-    return rewrite([s.this], other)[0]
+    return changed
 
 
 def _untied(s: Scope) -> Node:
     """The logits by the embeddings, where the model has a head of its own."""
-    if ("", "logits/weights") not in s.known:
+    if s.step.args["group"] or ("", "logits/weights") not in s.known:  # a router has logits too
         raise NotThere("head")
     x = next(node for node in (*s.this.sources, *s.this.sources[0].sources) if node.op == "step")
     return affine(x, s.known["", "embedding/table"].T, s.known.get(("", "logits/bias")))
@@ -135,7 +134,7 @@ def _cut(*, in_turn: bool) -> Rule:
 
     def rule(s: Scope) -> Node:
         *front, width = s.this.axes
-        made = {name: s.as_due[s.step.args["group"], name].sources[0] for name in ("hidden", "linear")}
+        made = {name: s.due(name) for name in ("hidden", "linear")}
         both = concat([reread(x, (*front, Axis("half", 1), width)) for x in made.values()], "half")
         half = Axis("half", 2)
         lying = reread(both, (*front, width, half))
@@ -149,10 +148,8 @@ def _cut(*, in_turn: bool) -> Rule:
 
 def _normed_at_once(s: Scope) -> Node:
     """The final norm of what a layer gives."""
-    norm = s.as_due.get(("final norm", "output"))
-    if norm is None:
-        raise NotThere("final norm")
-    return replaced(norm.sources[0], of_norm(norm), s.this)
+    norm = s.due("output", "final norm")
+    return replaced(norm, of_norm(norm, "final norm"), s.this)
 
 
 def _normed_before_the_sum(s: Scope) -> Node:
@@ -177,7 +174,7 @@ def _past_the_part_before(s: Scope) -> Node:
 def _of_the_writer(s: Scope) -> Node:
     """Keys or values of what the decoder writes, in place of what the encoder has read."""
     read, W = factors(s)
-    q = s.as_due[s.step.args["group"], "q"].sources[0]
+    q = s.due("q")
     x = parts(q.sources[0] if q.op == "add" else q, "matmul")[0]
     return with_product(s, rename(x, x.names[-2], read.names[-2]) @ W)
 
@@ -209,13 +206,10 @@ def _learned_by(others: Mapping[str, str]) -> Rule:
             name = node.args["name"].replace(f"norm{number}/", f"{other_norm}/") if node.op == "input" else ""
             return s.known.get(("", name)) if name and name != node.args["name"] else None
 
-        made: dict[Node, Node] = {}
-        for node in walk(s.this, into=until_steps):  # the steps before it may have what this one had
-            same = node if node.op == "step" else node.over([made[source] for source in node.sources])
-            made[node] = other(node) or same
-        if not any(map(other, made)):
+        [changed] = rewrite([s.this], other, until_steps)  # the steps before it may have what this one had
+        if changed is s.this:
             raise NotThere("another gain")
-        return made[s.this]
+        return changed
 
     return rule
 

@@ -49,7 +49,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "mla-bytes-all-heads",
             "cached_bytes",
-            lambda s: s.as_due["", "full_bytes"].sources[0],
+            lambda s: s.due("full_bytes"),
             says="the bytes of all heads' keys and values",
             hint="Which vector of a token is kept, and which are made of it again?",
         ),

@@ -23,9 +23,9 @@ def centred(s: Scope) -> Node:
     return parts(s.this if name == "centered" else s.centered, "sub")[0]
 
 
-def of_norm(norm: Node) -> Node:
-    """What a norm is of, told by its own steps alone."""
-    group = norm.key[0]
+def of_norm(norm: Node, group: str | None = None) -> Node:
+    """What a norm is of, told by its own steps alone; the group is that of its last step, if it is not said."""
+    group = norm.key[0] if group is None else group
     own = walk(norm, into=lambda node: node.sources if node.op != "step" or node.key[0] == group else ())
     made = {node.key[1]: node for node in own if node.op == "step" and node.key[0] == group}
     return parts(made["centered" if "centered" in made else "squares"], "sub", "pow")[0]

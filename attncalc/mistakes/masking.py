@@ -8,9 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, another, chosen, parts, remade, replaced, wrong
+from attncalc.declare.mistake import (
+    Mistake,
+    NotThere,
+    Rule,
+    Scope,
+    another,
+    chosen,
+    parts,
+    remade,
+    replaced,
+    until_steps,
+    wrong,
+)
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, as_node, rewrite
+from attncalc.language.graph import Node, as_node, rewrite, walk
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
 
 # What a rule speaks of
@@ -38,18 +50,10 @@ def logits(s: Scope) -> Node:
 
 def by_key(biased: Node) -> Node:
     """The key's place in place of how far it is back: it differs by a number that is the same for a whole row."""
-    met = []
-
-    def place(node: Node) -> Node | None:
-        if node.op != "abs":
-            return None
-        met.append(node)
-        return -parts(node.sources[0], "sub")[1]
-
-    [changed] = rewrite([biased], place)
-    if not met:
+    far = next((node for node in (*walk(biased, into=until_steps), *walk(biased)) if node.op == "abs"), None)
+    if far is None:
         raise NotThere("distances")
-    return changed
+    return replaced(biased, far, -parts(far.sources[0], "sub")[1])
 
 
 # Masks

@@ -76,10 +76,7 @@ def _exchanged(one: str, other: str) -> Rule:
 
     def rule(s: Scope) -> Node:
         group, name = s.step.key
-        there = s.as_due.get((group, other if name == one else one))
-        if there is None:
-            raise NotThere("the other projection")
-        made = there.sources[0]
+        made = s.due(other if name == one else one)
         if group.rpartition("/")[2] == "attention":  # of the same text
             return like(made, s.this)
         tokens, own = factors(s)
@@ -105,11 +102,9 @@ def _slopes_reversed(s: Scope) -> Node:
 
 def _values_turned(s: Scope) -> Node:
     """Values turned as the keys are, before the heads that share them take them."""
-    keys = s.as_due.get((s.step.args["group"], "k_rotated"))
-    if keys is None:
-        raise NotThere("keys that are turned")
+    keys = s.due("k_rotated")
     K, cosines, sines = parts(keys, "rotate")
-    return like(rotate(like(s.this, K), cosines, sines, keys.sources[0].args["layout"]), s.this)
+    return like(rotate(like(s.this, K), cosines, sines, keys.args["layout"]), s.this)
 
 
 def _normed_last(s: Scope) -> Node:
@@ -118,12 +113,10 @@ def _normed_last(s: Scope) -> Node:
     if name != "output":
         return parts(s.this, "rotate")[0]
     attention, _, norm = group.rpartition("/")
-    turned = s.as_due.get((attention, f"{norm[0]}_rotated"))
-    if turned is None:
-        raise NotThere("a turn")
+    turned = s.due(f"{norm[0]}_rotated", attention)
     _, cosines, sines = parts(turned, "rotate")
     x = of_norm(s.step)
-    return replaced(s.this, x, rotate(x, cosines, sines, turned.sources[0].args["layout"]))
+    return replaced(s.this, x, rotate(x, cosines, sines, turned.args["layout"]))
 
 
 OWN_TOKENS = (

@@ -83,7 +83,7 @@ def _decayed_gradient(s: Scope) -> Node:
         return parts(s.this, "sub")[0]
     past, new = parts(s.this, "add")
     share, gradient = parts(new, "mul")
-    _, decay = parts(s.as_due[s.step.args["group"], "update"].sources[0], "sub")
+    _, decay = parts(s.due("update"), "sub")
     return past + share * (gradient + parts(decay, "mul")[1])
 
 

@@ -95,8 +95,7 @@ BENT = (
 
 
 def _the_other(s: Scope) -> Node:
-    other = {"hidden": "linear", "linear": "hidden"}[s.step.args["name"]]
-    return s.as_due[s.step.args["group"], other].sources[0]
+    return s.due({"hidden": "linear", "linear": "hidden"}[s.step.args["name"]])
 
 
 def _ungated(s: Scope) -> Node:

@@ -28,12 +28,20 @@ def _frequencies(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Nod
     return rule
 
 
+def _heads(s: Scope) -> int | None:
+    """How many heads are turned; None for vectors that have none, and for rope alone, which has no scores."""
+    try:
+        axes = s.due("scores").axes
+    except NotThere:
+        return None
+    return next((axis.size for axis in axes if axis.name == "h"), None)
+
+
 def _of_model(heads: int) -> Mistake:
     of_heads = _frequencies(lambda i, d: 2 * i / named_size("d_model", heads * d))
 
     def rule(s: Scope) -> Node:
-        scores = s.as_due.get((s.step.args["group"], "scores"))  # rope alone has none
-        if scores is not None and any(axis.name == "h" and axis.size != heads for axis in scores.axes):
+        if _heads(s) not in (None, heads):
             raise NotThere("so many heads")
         return of_heads(s)
 
@@ -190,7 +198,7 @@ def _moved(change: Callable[[Node, int, int], Node]) -> Rule:
     """Other positions, from those due and from how many queries and keys there are."""
 
     def rule(s: Scope) -> Node:
-        *_, n, m = s.as_due[s.step.args["group"], "scores"].axes
+        *_, n, m = s.due("scores").axes
         places = _positions(s)
         return replaced(s.this, places, change(places, n.size, m.size))
 

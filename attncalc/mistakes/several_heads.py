@@ -82,7 +82,7 @@ def _same_tokens(node: Node) -> Node:
 
 def _made_at_once(s: Scope) -> dict[str, Node]:
     """Queries, keys and values as one matrix may make them, each with the axes of queries but for its last one."""
-    made = {name: s.as_due[s.step.args["group"], name].sources[0] for name in "qkv"}
+    made = {name: s.due(name) for name in "qkv"}
     if len({*map(_same_tokens, made.values())}) > 1:
         raise NotThere("one text")
     front = made["q"].axes[:-1]
@@ -91,7 +91,7 @@ def _made_at_once(s: Scope) -> dict[str, Node]:
 
 def _cut(s: Scope, fused: Node, order: str) -> Node:
     """Entries of a row that lie in this order, one kind behind the other."""
-    sizes = {name: s.as_due[s.step.args["group"], name].axes[-1].size for name in order}
+    sizes = {name: s.due(name).axes[-1].size for name in order}
     own = s.step.args["name"]
     start = sum(sizes[name] for name in order[: order.index(own)])
     return reread(part_of(fused, "c", start, start + sizes[own]), s.this.axes)

@@ -121,7 +121,7 @@ def _turned_round(s: Scope) -> Node:
 
 
 def _the_other(one: str, other: str) -> Rule:
-    return lambda s: s.as_due[s.step.args["group"], other if s.step.args["name"] == one else one].sources[0]
+    return lambda s: s.due(other if s.step.args["name"] == one else one)
 
 
 ORDER = "In which order do the parts of this projection lie?"

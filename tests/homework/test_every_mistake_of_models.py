@@ -1,16 +1,19 @@
-"""Every known mistake, planted in every tiny checkpoint: where it changes what a model returns, it is named."""
+"""Every known mistake in every tiny checkpoint: it is in each layer once, and where it changes results it is named."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import NAMES, computed
+from checkpoints import NAMES, computed, rewritten
 from homework.test_model_dumps import marker_of, returned
 
 from attncalc.homework.diagnosis.solutions import Solution
 from attncalc.homework.reading.sheets import from_python
+from attncalc.language.graph import Node, walk
 
 SLICES = 8
 """So many tests share the mistakes of a model."""
@@ -60,3 +63,59 @@ def fault_of(model: str, solution: Solution) -> str:
 def test_every_mistake_that_changes_what_a_model_returns_is_named(model: str, part: int) -> None:
     told = [fault_of(model, solution) for solution in marker_of(model).key.wrong[part::SLICES]]
     assert [fault for fault in told if fault] == []
+
+
+EXCHANGED = [
+    ("bart", "qkv-exchanged", "q_proj", "k_proj"),
+    ("llama", "qkv-exchanged", "k_proj", "v_proj"),
+    ("bert", "qkv-exchanged", "query", "value"),
+    ("llama", "gate-up-swapped", "gate_proj", "up_proj"),
+    ("opt", "weights-of-another-layer", "layers.0", "layers.1"),
+    ("mamba", "weights-of-another-layer", "layers.0", "layers.1"),
+    ("gpt2", "weights-of-another-layer", "h.0", "h.1"),
+]
+
+
+@pytest.mark.parametrize(("model", "mistake", "one", "other"), EXCHANGED)
+def test_a_mistake_in_every_layer_is_in_what_the_next_layers_are_given(
+    tmp_path: Path, model: str, mistake: str, one: str, other: str
+) -> None:
+    def exchanged(tensors: dict[str, Any]) -> dict[str, Any]:
+        names = {name: name.replace(a, b) for name in tensors for a, b in ((one, other), (other, one)) if a in name}
+        return {name: tensors[names.get(name, name)] for name in tensors}
+
+    made = computed(model, rewritten(tmp_path, model, exchanged))["logits"]
+    key = marker_of(model).key
+    known = [solution for solution in key.wrong if solution.rules[0].id == mistake]
+    found = [key.value(("", "logits"), solution) for solution in known]
+    assert any(value is not None and np.allclose(value, made) for value in found)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", NAMES)
+def test_a_mistake_changes_a_layer_once(model: str) -> None:
+    key = marker_of(model).key
+    order = {step: number for number, step in enumerate(key.nodes)}
+    for solution in key.wrong:
+        for step, node in solution.steps.items():
+            given = [one for one in given_to(node, solution) if order.get(one.key, -1) < order.get(step, len(order))]
+            assert [solution.steps[one.key] for one in given] == given, (solution.mistakes[0].id, step)
+
+
+def given_to(step: Node, solution: Solution) -> list[Node]:
+    """The steps of other layers that a step is made of, but for those behind other steps of its own layer."""
+    layer = layer_of(step)
+
+    def ends(node: Node) -> bool:
+        is_another = node.op == "step" and node is not step
+        return is_another and (layer_of(node) != layer or solution.steps.get(node.key) is node)
+
+    met = walk(step, into=lambda node: () if ends(node) else node.sources)
+    return [node for node in met if node.op == "step" and layer_of(node) != layer]
+
+
+def layer_of(step: Node) -> str:
+    """The layer of a step, or the part beside the layers."""
+    found = re.match(r".*?layer \d+|[^/]*", step.key[0])
+    assert found is not None
+    return found[0]

@@ -7,8 +7,11 @@ common is evaluated once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+import re
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from posixpath import commonpath
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.language.axes import Axes
-from attncalc.language.graph import Node, steps, walk
+from attncalc.language.graph import Node, rewrite, steps, walk
 from attncalc.solve.problem import Problem, Written
 from attncalc.solve.solver import write
 
@@ -57,7 +60,7 @@ class _Forward(NamedTuple):
     inputs: Mapping[StepKey, Node]  # operands, and the letters that options give
     as_due: Mapping[StepKey, Node]  # every step as it should be
     untouched: dict[tuple[str, ...], set[Node]]  # what a rule for these steps leaves as it is, as far as asked for
-    by_one: dict[tuple[Mistake, ...], _Rewritten]  # what single rules make of it, as far as asked for
+    by_one: dict[Mistake, _Writing | None]  # what single rules make of it, as far as asked for; None: nothing
     backward: dict[Node, list[Node]]  # the gradients of results that rules make of it
 
 
@@ -67,10 +70,6 @@ class Gap(NamedTuple):
     step: StepKey
     ends: Own
     front: Mapping[StepKey, Node]  # those steps, and what is behind them
-
-
-_Rewritten: TypeAlias = "tuple[list[Node | None], list[Mistake]]"
-"""Roots, and the rules that are still to be written into them."""
 
 
 class Solutions:
@@ -86,6 +85,7 @@ class Solutions:
         self._behind: dict[Node, set[tuple[StepKey, tuple[int, ...]]]] = {}  # the steps of each, with their shapes
         self.right = self._solved(())
         self._asked = frozenset(self.right.steps.values())
+        self._in_order = sorted(self.right.steps.items(), key=lambda item: item[1].serial)
         result = self._forward[()].roots[0]
         assert result is not None, "the right solution has a result"
         self.differentiated = result if problem.backward else None  # the forward pass, as it should be
@@ -99,7 +99,12 @@ class Solutions:
             found = self._solved(rules)
         except (AttncalcError, NotThere):
             return None
-        return None if found.steps == self.right.steps else found
+        return found if self._is_another(found) else None
+
+    def _is_another(self, solution: Solution) -> bool:
+        """Whether a solution has another step than the right one; the first that tells is enough."""
+        there = any(solution.steps.get(key) is not node for key, node in self._in_order)
+        return there or len(solution.steps) > len(self._in_order)
 
     def by_two(self, one: Solution, other: Solution, gap: Gap) -> Solution | None:
         """A step by two rules that are both made behind somebody's own steps; None as above, or where one is enough.
@@ -110,10 +115,11 @@ class Solutions:
         rules = *one.rules, *other.rules
         try:
             forward = self._under(tuple(rule for rule in rules if rule.options))
-            roots, _ = self._before_the_gradient(one.rules, forward)
-            begun = [root for root in roots if root and root.op == "step" and root.key == gap.step]
-            [root] = self._rewritten([*begun[:1]], rules[-1], forward, gap)
-        except (AttncalcError, NotThere, ValueError):
+            begun: Node | None = forward.as_due[gap.step]
+            for rule in one.rules:
+                begun = self._writing(forward.roots, rule, forward).of(begun) if rule.rule else begun
+            root = self._writing([begun], rules[-1], forward, gap).of(begun) if rules[-1].rule else begun
+        except (AttncalcError, LookupError):
             return None
         alone = (solution.steps.get(gap.step) for solution in (self.right, one, other))
         if root is None or root in alone or self._looks_behind(root, gap):
@@ -183,18 +189,24 @@ class Solutions:
             found.setdefault(odd, []).append(node)
         return found
 
-    def _solved(self, rules: Sequence[Mistake]) -> Solution:
+    def _solved(self, rules: tuple[Mistake, ...]) -> Solution:
         """The problem solved by these rules: options first, then the steps before the gradient, then those of it."""
         forward = self._under(tuple(rule for rule in rules if rule.options))
         backward = self.problem.backward
-        roots, later = self._before_the_gradient(tuple(rules), forward)
+        writing = [rule for rule in rules if rule.rule]
+        if backward is None and writing:
+            roots, _ = self._before_the_gradient(writing[:-1], forward)
+            last = self._writing(roots, writing[-1], forward)
+            return Solution(_AsAsked({root.key: root for root in roots if root and root.op == "step"}, last), rules)
+        roots, later = self._before_the_gradient(writing, forward)
         if backward is not None and not backward.jacobian:
             roots = [*roots, *self._gradients(roots[0], forward)]
         for rule in later:
-            roots = self._rewritten(roots, rule, forward)
+            written = self._writing(roots, rule, forward)
+            roots = [written.of(root) for root in roots]
         there = [root for root in roots if root]
         named = there if backward is None else steps(*there)  # but for gradients, every step is a root
-        return Solution({node.key: node for node in named if node.op == "step"}, tuple(rules))
+        return Solution({node.key: node for node in named if node.op == "step"}, rules)
 
     # The graph before the gradient
 
@@ -259,91 +271,146 @@ class Solutions:
 
     # A rule written into a graph
 
-    def _before_the_gradient(self, rules: tuple[Mistake, ...], forward: _Forward) -> _Rewritten:
-        """The graph with the steps that rules write, and the rules that find none: those of steps of the gradient.
-
-        That of one rule is kept: it begins that of every two.
-        """
-        if not rules:
-            return forward.roots, []
-        if rules not in forward.by_one:
-            roots, later = self._before_the_gradient(rules[:-1], forward)
+    def _before_the_gradient(
+        self, rules: Sequence[Mistake], forward: _Forward
+    ) -> tuple[list[Node | None], list[Mistake]]:
+        """The graph with the steps that rules write, and the rules that find none: those of steps of the gradient."""
+        roots, later = forward.roots, []
+        for rule in rules:
             try:
-                found = self._rewritten(roots, rules[-1], forward), later
+                written = self._writing(roots, rule, forward)
             except NotThere:
                 if self.problem.backward is None:
                     raise
-                found = roots, [*later, rules[-1]]
-            if len(rules) > 1:
-                return found
-            forward.by_one[rules] = found
-        return forward.by_one[rules]
+                later.append(rule)
+            else:
+                roots = [written.of(root) for root in roots]
+        return roots, later
 
-    def _rewritten(
-        self, roots: list[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None
-    ) -> list[Node | None]:
-        """The graph with its steps as a rule writes them; what cannot be formed behind them is None.
-
-        In front of a gap nothing is written anew.
-
-        Raises NotThere where the rule finds nothing to change.
-        """
-        if rule.rule is None:
-            return roots
-        new: dict[Node | None, Node | None] = {}  # what becomes another node; None where it cannot be formed
-        known: dict[StepKey, Node] = dict(forward.inputs)
-        untouched = self._untouched(forward, rule)
-        changed = False
-        if gap:
-            known |= gap.front
-
-        def ends(node: Node) -> bool:
-            return node in untouched or (gap is not None and is_given(node, gap.ends))
-
-        for node in walk(*filter(None, roots), into=lambda node: () if ends(node) else node.sources):
-            if ends(node):
-                if node.op == "step":
-                    known[node.key] = node
-                continue
-            copy = node if new.keys().isdisjoint(node.sources) else self._copy(node, new)
-            if (key := _key(node)) is not None:
-                if is_meant(key, rule.at):
-                    by_rule = self._by_rule(rule, Scope(copy or node, known, forward.options, forward.as_due))
-                    if by_rule is not None:
-                        copy = by_rule if node.op == "input" else self._pool.node("step", [by_rule], node.args)
-                        changed = changed or copy is not node
-                if copy is not None:
-                    known[key] = copy
-            if copy is not node:
-                new[node] = copy
-        if not changed:
+    def _writing(self, roots: list[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None) -> _Writing:
+        """A rule that is written into a graph; one that comes first is kept, as it begins every two."""
+        if roots is not forward.roots or gap:
+            return _Writing(self._pool, roots, rule, forward, gap)
+        if rule not in forward.by_one:
+            forward.by_one[rule] = None
+            forward.by_one[rule] = _Writing(self._pool, roots, rule, forward)
+        if (found := forward.by_one[rule]) is None:
             raise NotThere(*rule.at)
-        return [new.get(root, root) for root in roots]
+        return found
 
-    def _untouched(self, forward: _Forward, rule: Mistake) -> set[Node]:
-        """The nodes of a graph in front of all steps that a rule writes, and beside them."""
-        known = forward.untouched.get(rule.at)
-        if known is None:
-            known = forward.untouched[rule.at] = set()
-            for node in forward.order:
-                if known.issuperset(node.sources) and not ((key := _key(node)) and is_meant(key, rule.at)):
-                    known.add(node)
-        return known
 
-    def _by_rule(self, rule: Mistake, scope: Scope) -> Node | None:
-        """A step by a rule; None where it lacks the parts that the rule takes it to have on most problems."""
-        assert rule.rule, "it writes steps"
+class _Writing:
+    """A rule that is being written into a graph: the first layer that it changes, and others as far as they are asked.
+
+    In front of a gap nothing is written anew. Raises NotThere where the rule finds nothing to change, and an
+    AttncalcError where what it writes first, or beside that in the same part, cannot be formed.
+    """
+
+    def __init__(
+        self, pool: _Pool, roots: Sequence[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None
+    ) -> None:
+        self._pool, self._rule, self._options = pool, rule, forward.options
+        self._new: dict[Node | None, Node | None] = {}  # what becomes another node; None where it cannot be formed
+        self._known: dict[StepKey, Node] = {**forward.inputs, **(gap.front if gap else {})}
+        self._untouched = _untouched(forward, rule)
+        self._ends = gap.ends if gap else {}
+        self._due = forward.as_due
+        self._order: Sequence[Node] = forward.order
+        if roots is not forward.roots:  # another rule has been written, by which steps are as they should be
+            there = filter(None, roots)
+            self._order = walk(*there, into=lambda node: () if self._is_end(node) else node.sources)
+            self._due = {**self._due, **{node.key: node for node in self._order if node.op == "step"}}
+        self._at = 0
+        self._first: str | None = None  # the part that is changed first
+        self._begun = False
+        while self._at < len(self._order) and not self._is_behind_the_first(self._order[self._at]):
+            self._write_next()
+        if self._first is None:
+            raise NotThere(*rule.at)
+        self._begun = True
+
+    def _is_behind_the_first(self, node: Node) -> bool:
+        """Whether a node is a step of another layer than the one that is changed first."""
+        return self._first is not None and node.op == "step" and _layer(node.key[0]) != _layer(self._first)
+
+    def of(self, node: Node | None) -> Node | None:
+        """What a node of the graph has become; None where it cannot be formed."""
+        while node and self._at < len(self._order) and self._order[self._at].serial <= node.serial:
+            self._write_next()
+        return self._new.get(node, node)
+
+    def _is_end(self, node: Node) -> bool:
+        """Whether nothing is written behind a node."""
+        return node in self._untouched or is_given(node, self._ends)
+
+    def _write_next(self) -> None:
+        node = self._order[self._at]
+        self._at += 1
+        if self._is_end(node):
+            if node.op == "step":
+                self._known[node.key] = node
+            return
+        found = node if self._new.keys().isdisjoint(node.sources) else self._copy(node)
+        if (key := _key(node)) is not None:
+            if is_meant(key, self._rule.at):
+                copy, found = found, self._by_rule(node, found, key[0])
+                if self._first is None and found not in (None, copy):
+                    self._first = key[0]
+            if found is not None:
+                self._known[key] = found
+        if found is not node:
+            self._new[node] = found
+
+    def _by_rule(self, node: Node, copy: Node | None, group: str) -> Node | None:
+        """What the rule makes of a node; None where that cannot be formed.
+
+        It stays what it is where it lacks the parts that the rule takes it to have on most problems.
+        """
+        assert self._rule.rule, "it writes steps"
+        scope = Scope(copy or node, self._known, self._options, partial(self._as_due, group))
         try:
-            expression = rule.rule(scope)
-        except (LookupError, StopIteration, ValueError) as error:
-            if isinstance(error, AttncalcError):
-                raise
+            expression = self._rule.rule(scope)
+        except AttncalcError:
+            if self._begun or (self._first is not None and not _are_of_one_part(group, self._first)):
+                return None
+            raise
+        except (LookupError, StopIteration, ValueError):
+            return copy
+        [found] = self._pool.take_in(expression)
+        if copy is None and self._is_over_what_was(found, _layer(group)):
             return None
-        return self._pool.take_in(expression)[0]
+        return found if node.op == "input" else self._pool.node("step", [found], node.args)
 
-    def _copy(self, node: Node, new: Mapping[Node | None, Node | None]) -> Node | None:
+    def _is_over_what_was(self, node: Node, layer: str) -> bool:
+        """Whether a node is over what was another layer before the rule was written into that."""
+
+        def is_of_another(node: Node) -> bool:
+            return node.op == "step" and _layer(node.key[0]) != layer
+
+        met = walk(node, into=lambda node: () if is_of_another(node) else node.sources)
+        return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
+
+    def _as_due(self, group: str, step: StepKey) -> Node:
+        """The expression of a step as it should be; over what is new, but for the part that it shares with a group."""
+        if step not in self._due:
+            raise NotThere(step[1])
+        shared = commonpath([group, step[0]])
+
+        def is_outside(node: Node) -> bool:
+            return node.op == "step" and commonpath([shared, node.key[0]]) != shared
+
+        def new(node: Node) -> Node | None:
+            return self._new.get(node) if is_outside(node) else None
+
+        try:
+            [found] = rewrite(self._due[step].sources, new, lambda node: () if is_outside(node) else node.sources)
+        except ShapeError as error:
+            raise NotThere(step[1]) from error
+        return found
+
+    def _copy(self, node: Node) -> Node | None:
         """A node over what its sources have become; None where it cannot be formed."""
-        sources = [new.get(source, source) for source in node.sources]
+        sources = [self._new.get(source, source) for source in node.sources]
         there = [source for source in sources if source is not None]
         if len(there) < len(sources):
             return None
@@ -351,6 +418,36 @@ class Solutions:
             return self._pool.over(node, there)
         except ShapeError:
             return None
+
+
+class _AsAsked(Mapping[StepKey, Node]):
+    """The steps of a graph into which a rule is being written; those that cannot be formed are not there."""
+
+    def __init__(self, steps: Mapping[StepKey, Node], writing: _Writing) -> None:
+        self._steps, self._writing = steps, writing
+
+    def __getitem__(self, key: StepKey) -> Node:
+        found = self._writing.of(self._steps[key])
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self) -> Iterator[StepKey]:
+        return (key for key, node in self._steps.items() if self._writing.of(node) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _untouched(forward: _Forward, rule: Mistake) -> set[Node]:
+    """The nodes of a graph in front of all steps that a rule writes, and beside them."""
+    known = forward.untouched.get(rule.at)
+    if known is None:
+        known = forward.untouched[rule.at] = set()
+        for node in forward.order:
+            if known.issuperset(node.sources) and not ((key := _key(node)) and is_meant(key, rule.at)):
+                known.add(node)
+    return known
 
 
 def is_meant(step: StepKey, at: Sequence[str]) -> bool:
@@ -363,6 +460,17 @@ def is_meant(step: StepKey, at: Sequence[str]) -> bool:
 def writes(mistakes: Iterable[Mistake], steps: Collection[StepKey]) -> bool:
     """Whether some of these mistakes write one of these steps."""
     return any(is_meant(step, mistake.at) for step in steps for mistake in mistakes)
+
+
+def _are_of_one_part(group: str, other: str) -> bool:
+    """Whether one of two parts is the other, or within it."""
+    return commonpath([group, other]) in (group, other)
+
+
+def _layer(group: str) -> str:
+    """The layer that a part is in; "" for what is in none."""
+    found = re.match(r".*?layer \d+", group)
+    return found[0] if found else ""
 
 
 def _key(node: Node) -> StepKey | None:
