@@ -5,6 +5,7 @@ A question is what is asked of it: a step that is to be judged, with what its wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -229,6 +230,7 @@ class Key:
     def _leads_to_the_result(self, solution: Solution) -> bool:
         if writes(solution.rules, [self.result]):
             return True
+        self.foresee(self.steps, solution)  # what is not right by the usual rules is compared with all of these
         value, right = self.value(self.result, solution), self.value(self.result)
         if value is None or right is None or value.shape != right.shape:
             return False
@@ -248,11 +250,23 @@ class Key:
             (solution, found)
             for rule in self.alternatives
             for solution in usual
-            if (found := self.solutions.by(rule, *solution.rules)) is not None
+            if solution.mistakes[0].at and (found := self.solutions.by(rule, *solution.rules)) is not None
         ]
-        pairs = [_written_by_mistakes(solution, found) for solution, found in both]
+        pairs = [self._written_by_mistakes(solution, found) for solution, found in both]
         self.values([node for steps in pairs for pair in steps for node in pair])  # at once, which is faster
         return usual + [found for (_, found), steps in zip(both, pairs, strict=True) if self._differ(steps)]
+
+    def _written_by_mistakes(self, solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
+        """The steps that the mistakes of a solution have changed, in another one and in it; of all layers the first."""
+        at = [word for mistake in solution.mistakes for word in mistake.at]
+        found: dict[StepKey, tuple[Node, Node]] = {}
+        for step, right in self.nodes.items():
+            alike = re.sub(r"layer \d+", "layer", step[0]), step[1]
+            if alike not in found and is_meant(step, at):
+                changed, there = solution.steps.get(step), other.steps.get(step)
+                if changed is not None and there is not None and changed is not right:
+                    found[alike] = there, changed
+        return [*found.values()]
 
     def _differ(self, steps: Iterable[tuple[Node, Node]]) -> bool:
         """Whether two steps, of any of these, have other numbers."""
@@ -379,9 +393,10 @@ class Key:
         found = self.solutions.values(expressions, own)
         return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
 
-    def foresee(self, steps: Iterable[StepKey]) -> Own:
+    def foresee(self, steps: Iterable[StepKey], solution: Solution | None = None) -> Own:
         """What steps should be, but for large ones: worked out together, as one by one each would begin anew."""
-        every = {step: self.nodes[step].sources[0] for step in steps}
+        nodes = self.nodes if solution is None else solution.steps
+        every = {step: nodes[step].sources[0] for step in steps if step in nodes}
         small = {step: expression for step, expression in every.items() if not self._is_large(expression)}
         values = self.solutions.values([*small.values()])
         return {step: values[expression] for step, expression in small.items()}
@@ -606,13 +621,6 @@ class Question(NamedTuple):
 
 def _overflows(value: Array) -> bool:
     return value.dtype.kind == "f" and bool(np.isposinf(value).any() or np.isnan(value).any())
-
-
-def _written_by_mistakes(solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
-    """The steps that the mistakes of a solution write, in it and in another one."""
-    at = [word for mistake in solution.mistakes for word in mistake.at]
-    meant = [step for step in other.steps if is_meant(step, at) and step in solution.steps]
-    return [(other.steps[step], solution.steps[step]) for step in meant]
 
 
 def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:

@@ -304,8 +304,7 @@ def is_another_shift(key: Key, question: Question) -> bool:
 
 def as_written(key: Key, question: Question) -> Finding | None:
     """Whether a step is right as it is written."""
-    values = _right_values(key, question)
-    return Finding(RIGHT) if any(is_right(question.answer, value) for value in values) else None
+    return Finding(RIGHT) if any(is_right(question.answer, value) for value in _right_values(key, question)) else None
 
 
 def sound(key: Key, question: Question) -> Finding | None:
@@ -313,10 +312,10 @@ def sound(key: Key, question: Question) -> Finding | None:
     answer = question.answer
     if right := as_written(key, question):
         return right
-    values = _right_values(key, question)
     if not answer.enough[answer.answered].any():
         return None
-    close = not _comes_out_throughout(key, question) and any(nearly(answer, value).all() for value in values)
+    close = any(nearly(answer, value).all() for value in _right_values(key, question))
+    close = close and not _comes_out_throughout(key, question)
     if close and answer.used >= LEAST_FIGURES:
         return LAST_DIGIT
     early = _rounded_early(key, question) if question.by_hand else None
@@ -486,14 +485,14 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
     return rounded.culprit(hits[0], exact, np.maximum(0.5 * answer.unit, answer.noise * np.abs(exact)))
 
 
-def _right_values(key: Key, question: Question) -> list[Array]:
+def _right_values(key: Key, question: Question) -> Iterator[Array]:
     """The values that are right for a step, each in the form in which the answer has what is free of it."""
     step, answer, expected = question[:3]
     own_count = question.own_are_right and any(key.nodes[behind].sources[0].row.free for behind in question.own)
     bases = [None, question.own] if own_count else [None]
-    found = [key.value(step, solution, base) for solution in question.right for base in bases]
-    alike = [value for value in found if value is not None and value.shape == expected.shape]
-    return [_as_answered(key, step, value, answer) for value in alike]
+    found = (key.value(step, solution, base) for solution in question.right for base in bases)
+    alike = (value for value in found if value is not None and value.shape == expected.shape)
+    return (_as_answered(key, step, value, answer) for value in alike)
 
 
 def _as_answered(key: Key, step: StepKey, value: Array, answer: Answer) -> Array:

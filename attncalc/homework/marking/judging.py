@@ -358,10 +358,14 @@ class _Sheet:
         """Whether a step is a gradient of a model."""
         return self.key.of_model and bool(self.key.nodes[step].args["of"])
 
+    def _is_by_machine(self, answer: Answer) -> bool:
+        """Whether a machine wrote an answer; of a model, also where it is few numbers."""
+        return answer.dumped or (self.key.of_model and answer.used > MOST_DECIMALS)
+
     def _at_a_glance(self, question: Question) -> Finding | None:
         """What a model's gradient tells by its numbers alone, where it takes long to try every mistake."""
         answer = question.answer
-        if not self._is_gradient(question.step) or not (answer.dumped or answer.used > MOST_DECIMALS):
+        if not self._is_gradient(question.step) or not self._is_by_machine(answer):
             return None
         from attncalc.homework.diagnosis import slips  # a door: as below
 
@@ -508,7 +512,7 @@ class _Sheet:
         own_are_right = all(self.found[behind].verdict in SOUND for behind in own)
         right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
         kept = digits_kept(answer, self.decimals)
-        by_hand = not answer.dumped and self.key.is_small(step)
+        by_hand = not self._is_by_machine(answer) and self.key.is_small(step)
         by_hand = by_hand and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
         return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
 
