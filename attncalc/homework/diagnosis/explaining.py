@@ -94,10 +94,11 @@ def explanations(
     singles.sort(key=lambda one: (-late * key.begins(one.mistakes), apart and one.mistakes[0].id == CUT))
     dumped = question.answer.dumped or not key.is_small(question.step)
     if dumped:
+        bases = _bases(key, question)
         known = {solution.mistakes for solution in key.wrong}
         numbers = (mistake for mistake in beside if mistake.options and (mistake,) not in known)
         singles += _candidates(question, map(key.solutions.by, numbers))  # that were found before
-        for base in question.bases:
+        for base in bases:
             found = _nearest(key, question, singles, base, beside)
             if found and question.answer.slack is not None:
                 found = _nearer_still(key, question, found, base, beside)
@@ -108,7 +109,7 @@ def explanations(
             return
         yield _heads_permuted(key, question)
         somewhere = _in_some_places(key, question, singles)
-        for base in question.bases:
+        for base in bases:
             yield _likelier(_nearest(key, question, somewhere, base, beside))
         yield from _numbers_found(key, question, beside)
         return
@@ -130,6 +131,12 @@ def explanations(
         for close in (fits, nearly):
             for base in question.bases:
                 yield _matching(key, question, pairs, base, close, tried=len(singles))
+
+
+def _bases(key: Key, question: Question) -> list[Own | None]:
+    """What a dump may have been worked out from; where no step before it is shown, its layer alone may be wrong."""
+    alone = {} if question.own else key.given_to(question.step)
+    return [*question.bases, alone] if alone else question.bases
 
 
 def pairs_in_dump(key: Key, question: Question) -> Iterator[list[Explanation]]:

@@ -225,19 +225,19 @@ class Solutions:
 
     def _pooled(self, problem: Problem, written: Written) -> _Forward:
         """A written problem in nodes of the pool; an operand that is read differently gets a name of its own."""
-        values = dict(written.values)
+        values = written.values
         if written.loop is not None:
             from attncalc.homework.diagnosis.unrolling import unrolled  # a door: few calculations are loops
 
             roots, start = unrolled(written.loop, written.values)
-            values |= start
+            values = {**values, **start}
         else:
             further = written.outputs if problem.backward is None or problem.backward.jacobian else ()
             roots = [written.result, *steps(written.result, *further, *written.asides)]
         new: dict[Node, Node] = {}
         for node in walk(*roots, *written.operands.values()):
             args = node.args
-            if node.op == "input":
+            if node.op == "input" and not ((given := written.inputs.get(args["name"])) and given.is_stored):
                 args = args | {"name": self._operand(args["name"], values[args["name"]])}
             new[node] = self._pool.node(node.op, [new[source] for source in node.sources], args, node.axes)
         operands = {name: new[node] for name, node in written.operands.items()}
@@ -331,7 +331,7 @@ class _Writing:
 
     def _is_behind_the_first(self, node: Node) -> bool:
         """Whether a node is a step of another layer than the one that is changed first."""
-        return self._first is not None and node.op == "step" and _layer(node.key[0]) != _layer(self._first)
+        return self._first is not None and node.op == "step" and layer_of(node.key[0]) != layer_of(self._first)
 
     def of(self, node: Node | None) -> Node | None:
         """What a node of the graph has become; None where it cannot be formed."""
@@ -377,7 +377,7 @@ class _Writing:
         except (LookupError, StopIteration, ValueError):
             return copy
         [found] = self._pool.take_in(expression)
-        if copy is None and self._is_over_what_was(found, _layer(group)):
+        if copy is None and self._is_over_what_was(found, layer_of(group)):
             return None
         return found if node.op == "input" else self._pool.node("step", [found], node.args)
 
@@ -385,7 +385,7 @@ class _Writing:
         """Whether a node is over what was another layer before the rule was written into that."""
 
         def is_of_another(node: Node) -> bool:
-            return node.op == "step" and _layer(node.key[0]) != layer
+            return node.op == "step" and layer_of(node.key[0]) != layer
 
         met = walk(node, into=lambda node: () if is_of_another(node) else node.sources)
         return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
@@ -467,7 +467,7 @@ def _are_of_one_part(group: str, other: str) -> bool:
     return commonpath([group, other]) in (group, other)
 
 
-def _layer(group: str) -> str:
+def layer_of(group: str) -> str:
     """The layer that a part is in; "" for what is in none."""
     found = re.match(r".*?layer \d+", group)
     return found[0] if found else ""
