@@ -210,9 +210,14 @@ class Calculation:
     def operand(self, name: str) -> Operand | None:
         """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""
         stack, _, inner = layer_of(name)
-        among = self.declaration.layers.get(stack, ()) if stack else self.operands
-        found = next((o for o in among if o.name == inner), None)
+        if not stack:
+            return self._operands.get(name)
+        found = next((o for o in self.declaration.layers.get(stack, ()) if o.name == inner), None)
         return found and found._replace(name=name)
+
+    @cached_property
+    def _operands(self) -> dict[str, Operand]:
+        return {operand.name: operand for operand in reversed(self.operands)}
 
     def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
         """The operands, and those of the layers that are named."""
@@ -221,8 +226,12 @@ class Calculation:
 
     def option(self, name: str) -> Option | None:
         """The option called `name`, if there is one; an operand for which a word may stand is one too."""
+        return self._options.get(name)
+
+    @cached_property
+    def _options(self) -> dict[str, Option]:
         spoken = (Option(o.name, (), o.words, False, None, o.help) for o in self.operands if o.words)
-        return next((o for o in (*self.options, *spoken) if o.name == name), None)
+        return {option.name: option for option in reversed([*self.options, *spoken])}
 
     def taking(self, words: Iterable[str]) -> str:
         """How the first word is said that is an option's: `--kind relu`, `--causal`; "" where none of them is."""
@@ -254,9 +263,10 @@ class Calculation:
         there = {name for name, value in options.items() if value not in (None, False, "none")} | {*operands}
         there |= {f"{name}={value}" for name, value in options.items()}
         for option in self.options:
+            if options[option.name] in (option.default, ()):
+                continue
             few = [name for name in option.beside if self.option(key := name.partition("=")[0]) or self.operand(key)]
-            said = options[option.name] not in (option.default, ())
-            if said and few and few[0] == option.beside[0] and there.isdisjoint(few):
+            if few and few[0] == option.beside[0] and there.isdisjoint(few):
                 spelled = (name if "/" in name else flag(name).replace("=", " ") for name in few)
                 yield f"{option.flag} has no effect without {either(spelled)}"
 

@@ -174,10 +174,13 @@ def symbol(node: Applied, style: Style = "text", home: str | None = None) -> str
     return _write(node, style, 0, own if home is None else home)
 
 
-def sizes(node: Applied) -> str:
-    """The formula with sizes in place, `[2×3]·[3×2]`; empty where no operand has an axis or it says nothing new."""
+def sizes(node: Applied, plain: str = "") -> str:
+    """The formula with sizes in place, `[2×3]·[3×2]`; empty where no operand has an axis or it says nothing new.
+
+    The `plain` formula is written again where it is not given.
+    """
     text = formula(node, "sizes")
-    return text if "[" in text and text != formula(node) else ""
+    return text if "[" in text and text != (plain or formula(node)) else ""
 
 
 def _write(node: Applied, style: Style, depth: int, home: str) -> str:

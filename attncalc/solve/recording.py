@@ -57,7 +57,7 @@ def record(
 ) -> Step:
     """The record of a named node: its formula in every form, and its value where that is kept."""
     expression = node.sources[0]
-    points = expression.row.points
+    points, formula = expression.row.points, primitive.formula(node)
     made = Step(
         name=node.args["name"],
         group=node.args["group"],
@@ -66,8 +66,8 @@ def record(
         value=value,
         symbol=primitive.symbol(node),
         symbol_latex=primitive.symbol(node, "latex"),
-        formula=primitive.formula(node),
-        sizes=primitive.sizes(node),
+        formula=formula,
+        sizes=primitive.sizes(node, formula),
         latex=primitive.formula(node, "latex"),
         about=about(node),
         why=node.args["why"],

@@ -121,7 +121,7 @@ def _told(step: Step, node: Node, on_it: Collection[Node]) -> tuple[Step, list[s
         whole = Node("step", new[node.sources[0]], **node.args)
         text = formula(whole)
         is_read = len(text) <= LONGEST and "…" not in text
-        text, latex, inside = (text, formula(whole, "latex"), sizes(whole)) if is_read else ("", "", "")
+        text, latex, inside = (text, formula(whole, "latex"), sizes(whole, text)) if is_read else ("", "", "")
         step = step._replace(formula=text, latex=latex, sizes=inside)
     return step, list(dict.fromkeys(names))
 
