@@ -119,3 +119,11 @@ def layer_of(step: Node) -> str:
     found = re.match(r".*?layer \d+|[^/]*", step.key[0])
     assert found is not None
     return found[0]
+
+
+def test_what_becomes_of_the_head_leaves_routers_as_they_are() -> None:
+    key = marker_of("mixtral").key
+    [untied] = [solution for solution in key.wrong if solution.mistakes[0].id == "untied-head"]
+    routed = [step for step in key.nodes if step[0].endswith("feed-forward") and step[1] == "logits"]
+    assert [untied.steps[step] for step in routed] == [key.nodes[step] for step in routed]
+    assert untied.steps["", "logits"] is not key.nodes["", "logits"]
