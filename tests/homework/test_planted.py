@@ -140,6 +140,16 @@ def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int
         assert not [*places(name, mistake)], "what shows it is right by an alternative"
 
 
+@pytest.mark.parametrize("problem", range(len(PROBLEMS["attention"])))
+def test_a_mistake_that_leaves_no_number_somewhere_is_named(problem: int) -> None:
+    marker = markers("attention")[problem]
+    for wrong in marker.key.wrong:
+        value = marker.key.value(marker.key.result, wrong)
+        if value is not None and np.isnan(value).any() and not np.isnan(value).all():
+            found = finding(marker, marker.key.result, written(value, 3))
+            assert wrong.mistakes[0].id in (*found.mistakes, *found.also), found.hint
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("answer", ["0.09,0.00,0.00", "0.08,0,0"])
 def test_what_rounding_moves_far_is_not_right_where_a_mistake_may_be_behind_it(answer: str) -> None:

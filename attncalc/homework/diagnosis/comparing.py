@@ -137,7 +137,7 @@ def is_lost(answer: Answer, value: Array) -> bool:
 
 def is_as_lost(answer: Answer, value: Array) -> bool:
     """Whether an answer is a value that is NaN somewhere: NaN just there, and right elsewhere."""
-    lost = np.isnan(answer.value) & np.isnan(value)
+    lost = np.isnan(answer.value) & answer.answered & np.isnan(value)
     return bool(lost.any() and (fits(answer, value) | lost).all())
 
 

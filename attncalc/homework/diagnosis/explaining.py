@@ -212,11 +212,16 @@ def possible(key: Key, question: Question) -> list[Mistake]:
 
 
 def _hits(answer: Answer, values: Sequence[Array], close: Close = fits) -> list[int]:
-    """The numbers of the values that an answer is."""
+    """The numbers of the values that an answer is; a mistake that leaves no number somewhere has none just there."""
     alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
     number = max(1, FEW // max(answer.value.size, 1))  # at once, which is faster, of small ones
     parts = [alike[start : start + number] for start in range(0, len(alike), number)]
-    return [part[hit] for part in parts for hit in fitting(answer, np.array([values[i] for i in part]), close)]
+    lost = np.isnan(answer.value) & answer.answered
+
+    def is_as_close(answer: Answer, values: Array) -> Array:
+        return close(answer, values) | (lost & np.isnan(values))
+
+    return [part[hit] for part in parts for hit in fitting(answer, np.array([values[i] for i in part]), is_as_close)]
 
 
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
