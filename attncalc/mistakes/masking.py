@@ -50,7 +50,8 @@ def logits(s: Scope) -> Node:
 
 def by_key(biased: Node) -> Node:
     """The key's place in place of how far it is back: it differs by a number that is the same for a whole row."""
-    far = next((node for node in (*walk(biased, into=until_steps), *walk(biased)) if node.op == "abs"), None)
+    reaches = until_steps, lambda node: node.sources  # most have it in their own expression
+    far = next((node for into in reaches for node in walk(biased, into=into) if node.op == "abs"), None)
     if far is None:
         raise NotThere("distances")
     return replaced(biased, far, -parts(far.sources[0], "sub")[1])

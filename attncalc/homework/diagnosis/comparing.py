@@ -137,8 +137,13 @@ def is_lost(answer: Answer, value: Array) -> bool:
 
 def is_as_lost(answer: Answer, value: Array) -> bool:
     """Whether an answer is a value that is NaN somewhere: NaN just there, and right elsewhere."""
-    lost = np.isnan(answer.value) & answer.answered & np.isnan(value)
+    lost = lost_alike(answer, value)
     return bool(lost.any() and (fits(answer, value) | lost).all())
+
+
+def lost_alike(answer: Answer, value: Array) -> Array:
+    """Where NaN is written and a value is NaN too; many values may stand on a leading axis."""
+    return np.isnan(answer.value) & answer.answered & np.isnan(value)
 
 
 def largest(value: Array) -> float:

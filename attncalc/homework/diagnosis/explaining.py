@@ -25,6 +25,7 @@ from attncalc.homework.diagnosis.comparing import (
     is_by_rule,
     is_lost,
     largest,
+    lost_alike,
     nearly,
     odds,
     stands_out,
@@ -216,10 +217,9 @@ def _hits(answer: Answer, values: Sequence[Array], close: Close = fits) -> list[
     alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
     number = max(1, FEW // max(answer.value.size, 1))  # at once, which is faster, of small ones
     parts = [alike[start : start + number] for start in range(0, len(alike), number)]
-    lost = np.isnan(answer.value) & answer.answered
 
     def is_as_close(answer: Answer, values: Array) -> Array:
-        return close(answer, values) | (lost & np.isnan(values))
+        return close(answer, values) | lost_alike(answer, values)
 
     return [part[hit] for part in parts for hit in fitting(answer, np.array([values[i] for i in part]), is_as_close)]
 

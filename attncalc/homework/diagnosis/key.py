@@ -23,7 +23,7 @@ from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import at_places, evaluate, is_given, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, Taken, largest, taken
-from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, is_meant, layer_of, writes
+from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, enclosing_layer, is_meant, writes
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
@@ -431,14 +431,14 @@ class Key:
 
     def given_to(self, step: StepKey) -> Own:
         """What the layers before should give to the layer of a step; nothing where there are none."""
-        layer = layer_of(step[0])
+        layer = enclosing_layer(step[0])
 
         def is_given_to_it(node: Node) -> bool:
-            return node.op == "step" and layer_of(node.key[0]) != layer
+            return node.op == "step" and enclosing_layer(node.key[0]) != layer
 
         met = walk(self.nodes[step], into=lambda node: () if is_given_to_it(node) else node.sources)
         given = [node.key for node in met if is_given_to_it(node)]
-        return self.foresee(given) if layer and any(layer_of(group) for group, _ in given) else {}
+        return self.foresee(given) if layer and any(enclosing_layer(group) for group, _ in given) else {}
 
     def most_moved(self, node: Node, own: Own, off: Mapping[StepKey, Array]) -> Array | None:
         """How far a step moves at most, nearly, where own values are off by so much; None where there are too many.

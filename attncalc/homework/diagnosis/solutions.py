@@ -289,7 +289,7 @@ class Solutions:
 
     def _writing(self, roots: list[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None) -> _Writing:
         """A rule that is written into a graph; one that comes first is kept, as it begins every two."""
-        if roots is not forward.roots or gap:
+        if roots is not forward.roots:
             return _Writing(self._pool, roots, rule, forward, gap)
         if rule not in forward.by_one:
             forward.by_one[rule] = None
@@ -331,7 +331,11 @@ class _Writing:
 
     def _is_behind_the_first(self, node: Node) -> bool:
         """Whether a node is a step of another layer than the one that is changed first."""
-        return self._first is not None and node.op == "step" and layer_of(node.key[0]) != layer_of(self._first)
+        return (
+            self._first is not None
+            and node.op == "step"
+            and enclosing_layer(node.key[0]) != enclosing_layer(self._first)
+        )
 
     def of(self, node: Node | None) -> Node | None:
         """What a node of the graph has become; None where it cannot be formed."""
@@ -377,7 +381,7 @@ class _Writing:
         except (LookupError, StopIteration, ValueError):
             return copy
         [found] = self._pool.take_in(expression)
-        if copy is None and self._is_over_what_was(found, layer_of(group)):
+        if copy is None and self._is_over_what_was(found, enclosing_layer(group)):
             return None
         return found if node.op == "input" else self._pool.node("step", [found], node.args)
 
@@ -385,7 +389,7 @@ class _Writing:
         """Whether a node is over what was another layer before the rule was written into that."""
 
         def is_of_another(node: Node) -> bool:
-            return node.op == "step" and layer_of(node.key[0]) != layer
+            return node.op == "step" and enclosing_layer(node.key[0]) != layer
 
         met = walk(node, into=lambda node: () if is_of_another(node) else node.sources)
         return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
@@ -467,7 +471,7 @@ def _are_of_one_part(group: str, other: str) -> bool:
     return commonpath([group, other]) in (group, other)
 
 
-def layer_of(group: str) -> str:
+def enclosing_layer(group: str) -> str:
     """The layer that a part is in; "" for what is in none."""
     found = re.match(r".*?layer \d+", group)
     return found[0] if found else ""
