@@ -124,6 +124,7 @@ def test_the_flow_is_followed_however_long_an_iteration_is(lr: float) -> None:
         assert_allclose(found[f"iteration {k}/flow"], np.exp([-2 * lr * k, -40 * lr * k]), rtol=0, atol=2e-6)
 
 
+@pytest.mark.thorough
 def test_the_flow_along_a_bent_valley_ends_where_both_slopes_are_0() -> None:
     """Rosenbrock's function, milder: it was followed in parts that were too long, to a point where y has a slope."""
     text, start = "(1 - x)**2 + 10*(y - x**2)**2", {"x": -1, "y": 1}

@@ -76,6 +76,7 @@ EXCHANGED = [
 ]
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize(("model", "mistake", "one", "other"), EXCHANGED)
 def test_a_mistake_in_every_layer_is_in_what_the_next_layers_are_given(
     tmp_path: Path, model: str, mistake: str, one: str, other: str
@@ -121,6 +122,7 @@ def layer_of(step: Node) -> str:
     return found[0]
 
 
+@pytest.mark.thorough
 def test_what_becomes_of_the_head_leaves_routers_as_they_are() -> None:
     key = marker_of("mixtral").key
     [untied] = [solution for solution in key.wrong if solution.mistakes[0].id == "untied-head"]

@@ -337,6 +337,7 @@ def test_what_a_problem_of_a_bank_earns_is_shared_among_its_numbers(
         assert f"its question counts {sum(marks):g}, and {points} is the maximum mark to give it" in done.stderr
 
 
+@pytest.mark.thorough
 @rows("ask", ["softmax[0]", "sum"])
 def test_canvas_draws_a_problem_of_one_number_from_a_group(ask: str) -> None:
     """Read back, each has the numbers and the answers of Moodle's."""

@@ -334,6 +334,7 @@ def test_what_grew_from_noise_says_where_more_than_noise_mostly_is_was_first() -
     assert hint.partition("; ")[2].startswith(f"the first that is off by more than noise mostly is: {norm}")
 
 
+@pytest.mark.thorough
 def test_more_than_float32s_noise_in_one_row_is_none() -> None:
     dump = in_float32("llama", "normalised", "weights")
     dump["logits"][2] *= 1 + 1e-5  # far less than a thousandth of the other rows
@@ -825,6 +826,7 @@ def test_a_batch_of_one_is_one_text_by_both_doors(model: str, tmp_path: Path, ru
         assert by_python.check(str(tmp_path / "dump.npz"))
 
 
+@pytest.mark.thorough
 def test_a_batch_is_checked_as_one_text_is() -> None:
     m, ids = ac.load(MODELS / "llama"), np.array([IDS, IDS[::-1]])
     assert m(ids).check({"logits": m(ids)["logits"], "hidden_states": tuple(m(ids)["hidden"])})
@@ -894,6 +896,7 @@ TIMES = (
 """Gradients times a number, and what is told of them."""
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 @pytest.mark.parametrize(("times", "said"), TIMES)
 def test_a_gradient_times_a_number_is_told_without_a_search(

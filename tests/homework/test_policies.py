@@ -72,6 +72,7 @@ def by_hand(verdict: str, right: int, policy: Policy, blank: int = 0) -> Fractio
     return Fraction(method * bool(keeps)) + accuracy * share
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("narrow", [{}, {"rtol": 1e-9}, {"atol": 0}, {"rtol": 1e-6, "atol": 1e-8}], ids=str)
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_marks_are_those_that_a_hand_finds(policy: Policy, narrow: dict[str, float]) -> None:

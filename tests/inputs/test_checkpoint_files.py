@@ -490,7 +490,7 @@ def refusal_of(config: dict[str, Any]) -> str:
     return ""
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(12)
 @pytest.mark.parametrize("model", NAMES)
 def test_whatever_a_key_holds_it_is_read_or_refused_in_a_line(model: str) -> None:
     text = (MODELS / model / "config.json").read_text(encoding="utf-8")

@@ -244,6 +244,7 @@ def test_what_belongs_together_stands_in_one_line(name: str) -> None:
                 assert [line for line in chains[1].splitlines() if not re.match(" +[·→]", line)] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sample", "lines"),
     [

@@ -403,6 +403,7 @@ def test_no_line_ends_within_an_option_and_what_its_sign_has_below_stands_there(
     assert chosen.count(',</span> <span class="option">') == 5  # no line begins with a comma
 
 
+@pytest.mark.thorough
 def test_the_shape_of_a_vector_is_not_read_as_a_number() -> None:
     page = page_in("html", solve(posed("mlp-classes")))
     assert '<h2>step 1</h2><span class="sizes">17 steps → new_b2 [2]</span>' in page
@@ -609,6 +610,7 @@ def test_a_long_name_is_broken_behind_its_sign_and_by_itself(make: Any) -> None:
     assert ">log_shares</h3>" in page
 
 
+@pytest.mark.thorough
 def test_what_a_formula_speaks_of_is_drawn_as_it_is() -> None:
     text = page_in("html", solve(posed("scaling")), View())
     (where, *_) = re.findall(r'<p class="where">where (.*?)</p>', text)

@@ -223,6 +223,7 @@ def test_an_outline_has_fewer_parts_than_steps_or_speaks_of_none(name: str, back
             assert int(parts) < int(steps)
 
 
+@pytest.mark.thorough
 def test_of_a_part_that_is_0_no_place_is_called_the_largest() -> None:
     page = page_in("table", traced("decoder-block", True) or pytest.fail("it has a gradient"), View(width=200))
     assert re.search(r" grad_wo +4×4: all 0, but for rounding\n", page)
@@ -300,6 +301,7 @@ def test_of_a_part_that_is_one_number_no_place_is_called_the_largest() -> None:
     assert re.search(r" grad_output +--show grad_output +3×4: all 1\n", page)
 
 
+@pytest.mark.thorough
 def test_on_a_narrow_page_words_stand_below_names_that_are_long_and_a_gap_is_one_line() -> None:
     page = page_in("table", traced("batchnorm", True) or pytest.fail("it has a gradient"), View(width=40))
     assert (
