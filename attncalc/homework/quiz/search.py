@@ -27,6 +27,7 @@ from attncalc.homework.reading.sheets import EVERYTHING, Asked
 from attncalc.homework.reading.variants import LEVELS
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps
+from attncalc.record.trace import NOTHING
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import write
 
@@ -70,8 +71,10 @@ class Quiz(NamedTuple):
     dull: int = 0  # how many of its rows and columns are alike, or hold nothing to work on
     sure: int = 0  # how many rows of shares are all but one-hot
     pain: float = 0.0  # how unfriendly the numbers are that come out of it
+    toil: float = 0.0  # what that and its dullness cost: it costs no less, whatever mistakes show
     largest: float = 0.0  # of the numbers that are worked out
     answers: Array = NO_ANSWERS  # all of them, in a row
+    operands: Mapping[str, Array] = NOTHING  # as its graph takes them
 
     @property
     def flawless(self) -> bool:
@@ -175,11 +178,14 @@ def _best(start: Problem, seed: int, wanted: Wanted) -> Quiz:
                     continue  # what is complex is not asked for, and other numbers may not be
                 board = board_of(key, asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
-            found = weigh(drawn, board, level)
+            found = by_rule(drawn, board, level)
             sure += draw <= FEWEST_DRAWS and found.sure > 0
             moved = moved or not all(np.array_equal(x.value, problem.inputs[name].value) for name, x in inputs.items())
             if not moved and draw == BY_CHANCE:
                 draws = 0  # there is nothing in it to draw
+            if best is not None and best.cost <= (0, found.toil):
+                continue
+            found = beside_mistakes(found, board)
         except AttncalcError as error:
             fault = error
             if isinstance(error, ShapeError | OptionError) and best is None:
@@ -231,12 +237,13 @@ def _entries(value: Array, step: StepKey, board: Board) -> Array:
 
 def weigh(problem: Problem, board: Board, level: str) -> Quiz:
     """A problem with the mistakes that hide on it, and what it costs."""
-    return beside_mistakes(by_rule(problem, board, level), board, level)
+    return beside_mistakes(by_rule(problem, board, level), board)
 
 
 def by_rule(problem: Problem, board: Board, level: str) -> Quiz:
     """A problem with what there is to work out, whatever mistakes show on it: how dull, unfriendly and large it is."""
-    found = evaluate(board.by_rule, _operands(problem, board), careful=False)
+    operands = write(problem).values if board.operands is None else board.operands
+    found = evaluate(board.by_rule, operands, careful=False)
     for step, node in board.right.items():
         if found[node].dtype.kind not in "biuf":  # by a mistake there may be complex ones
             raise DomainError(f"{step[1]} holds no real numbers")
@@ -246,15 +253,16 @@ def by_rule(problem: Problem, board: Board, level: str) -> Quiz:
     shares = [rows for rows in map(_shares, worked) if len(rows)]
     sure = sum(map(_sure, shares))
     dull = _dullness(problem) + sum(map(_equal_shares, shares)) + sure
-    pain = sum(_unfriendly(value, LARGE[level]) for value in answers) / len(answers)
+    pain = round(sum(_unfriendly(value, LARGE[level]) for value in answers) / len(answers), 6)
+    toil = UNFRIENDLY[level] * pain + DULL * dull
     largest = max((float(np.abs(value[np.isfinite(value)]).max(initial=0)) for value in worked), default=0.0)
     row = np.concatenate([value.ravel() for value in answers])
-    return Quiz(problem, dull=dull, sure=sure, pain=round(pain, 6), largest=largest, answers=row)
+    return Quiz(problem, dull=dull, sure=sure, pain=pain, toil=toil, largest=largest, answers=row, operands=operands)
 
 
-def beside_mistakes(one: Quiz, board: Board, level: str) -> Quiz:
+def beside_mistakes(one: Quiz, board: Board) -> Quiz:
     """What was worked out by the rules, with the mistakes that hide on it, and what it costs."""
-    found = evaluate(board.order, _operands(one.problem, board), careful=False)  # hundreds are, by digits that show
+    found = evaluate(board.order, one.operands, careful=False)  # hundreds are, by digits that show
     every = [board.right, *(steps for _, steps in board.wrong)]
     names = ["", *(name for name, _ in board.wrong)]
     differ = np.zeros((len(every), len(every)), dtype=bool)
@@ -273,13 +281,8 @@ def beside_mistakes(one: Quiz, board: Board, level: str) -> Quiz:
     alike = dict.fromkeys((names[i], names[j]) for i, j in pairs if not differ[i, j])
     quiet = int(np.sum(differ[0] & ~at_the_end[0]))
     mixed = sum(not at_the_end[i, j] for i, j in pairs)
-    rest = 3 * quiet + mixed + UNFRIENDLY[level] * one.pain + DULL * one.dull
-    cost = 2 * len(hidden) + len(alike), round(rest, 6)
+    cost = 2 * len(hidden) + len(alike), round(3 * quiet + mixed + one.toil, 6)
     return one._replace(hidden=tuple(hidden), alike=tuple(alike), cost=cost)
-
-
-def _operands(problem: Problem, board: Board) -> Mapping[str, Array]:
-    return write(problem).values if board.operands is None else board.operands
 
 
 def _dullness(problem: Problem) -> int:

@@ -83,7 +83,7 @@ def variants(
     stay = {name for name in model.inputs if name in kept or (name in numbers and not np.isfinite(numbers[name]).all())}
     like = {name: value for name, value in numbers.items() if name not in stay}
     board = board_of(key, asks)
-    own = beside_mistakes(by_rule(model, board, level), board.of_whole_steps, level)
+    own = beside_mistakes(by_rule(model, board, level), board.of_whole_steps)
 
     def board_for(problem: Problem) -> Board:
         return board if board.operands is None else board_of(Key(problem), asks)
@@ -93,7 +93,7 @@ def variants(
         return one if _is_as_hard(one, own, None if near else level) else None
 
     def shown(one: Quiz) -> Quiz | None:
-        found = beside_mistakes(one, board_for(one.problem).of_whole_steps, level)
+        found = beside_mistakes(one, board_for(one.problem).of_whole_steps)
         return found if found.cost[0] <= own.cost[0] else None
 
     def drawn(reach: str) -> Iterator[Problem | None]:
@@ -115,7 +115,7 @@ def variants(
         best = found
         if len(best) >= count:
             break
-    return [beside_mistakes(one, board_for(one.problem), level) for one in best]
+    return [beside_mistakes(one, board_for(one.problem)) for one in best]
 
 
 def _is_as_hard(one: Quiz, model: Quiz, level: str | None) -> bool:
