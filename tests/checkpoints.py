@@ -25,6 +25,12 @@ def reference(name: str) -> dict[str, Any]:
         return dict(held)
 
 
+def kept_of(name: str) -> list[str]:
+    """The names of what the original gave; the arrays are not read."""
+    with np.load(MODELS / f"{name}.npz") as held:
+        return list(held.files)
+
+
 def computed(name: str, folder: Path | None = None, **options: Any) -> ac.Trace:
     """What we make of what the original was given, with other options or with another checkpoint of that name."""
     beside = {key.removeprefix("given "): value for key, value in reference(name).items() if key.startswith("given ")}

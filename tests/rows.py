@@ -62,6 +62,8 @@ def run_of(item: pytest.Item) -> Run:
     spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
     if spread is None or call is None:
         return Run(late)
+    in_one = "_rows" in call.params and "every row" in item.name
+    assert not in_one, f"{item.nodeid}: one test of all rows cannot be spread"
     (share,) = spread.args or (16,)
     turn = crc32(item.nodeid.partition("::")[0].encode())
     place = (sum({*call.indices.values()}) + turn) % share  # names that are given together have one index

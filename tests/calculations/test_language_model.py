@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import IDS, MODELS, NAMES, Pair, compared, computed, gradients, reference
+from checkpoints import IDS, MODELS, NAMES, Pair, compared, computed, gradients, kept_of, reference
 from conftest import Run
 from rows import rows
 
@@ -51,7 +51,7 @@ def test_all_numbers_are_those_of_the_original(name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.spread
-@pytest.mark.parametrize("name", [name for name in NAMES if "loss" in reference(name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if "loss" in kept_of(name)])
 def test_every_gradient_is_that_of_the_original(name: str) -> None:
     must_be_close(name, gradients(name))
 
@@ -63,7 +63,7 @@ def test_every_checkpoint_and_every_architecture_is_in_the_documents() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.spread
-@pytest.mark.parametrize("name", [name for name in NAMES if "tokens" in reference(name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if "tokens" in kept_of(name)])
 def test_the_text_goes_on_as_with_the_original(name: str) -> None:
     expected = reference(name)
     begun = len(expected.get("given decoder_tokens", IDS))
@@ -105,7 +105,7 @@ def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.spread(4)
-@rows("name", [name for name in NAMES if "vit" not in name])
+@pytest.mark.parametrize("name", [name for name in NAMES if "vit" not in name])
 def test_of_several_texts_each_is_as_if_it_were_alone(name: str) -> None:
     """Their likeliest next tokens ended as a bug, and so did a decoder that had written nothing of them."""
     ids = [[3, 5, 4], [6, 3, 5]]

@@ -316,7 +316,7 @@ def test_so_is_what_a_model_is_made_without(option: str, value: Any, without: st
 
 
 @pytest.mark.spread
-@rows("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_that_a_model_says_of_itself_is_without_effect(name: str) -> None:
     assert not [note for note in computed(name).notes if "has no effect" in note]
 

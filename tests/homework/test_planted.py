@@ -199,7 +199,7 @@ def test_an_alias_gives_what_its_mistake_gives(name: str, alias: Mistake) -> Non
 
 @pytest.mark.spread
 @pytest.mark.thorough
-@rows("name", [name for name in PRIMARY if any(m.kind == "alternative" for m in known(name))])
+@pytest.mark.parametrize("name", [name for name in PRIMARY if any(m.kind == "alternative" for m in known(name))])
 def test_one_mistake_on_another_route_is_not_two_on_the_usual_one(name: str) -> None:
     """A mask after the softmax, by who masks before the scaling, leaves no scaling out."""
     for key in (marker.key for marker in markers(name)):

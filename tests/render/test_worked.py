@@ -646,7 +646,7 @@ def test_an_option_is_named_once(trace: Any, said: list[str] | str) -> None:
 
 
 @pytest.mark.spread
-@rows("name", PROBLEMS)
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_zeros_alone_come_to_nothing_but_zero(name: str) -> None:
     """√0 is 0: where squares are too small for floats, and a norm is found all the same, no line says otherwise."""
     problem = posed(name)
