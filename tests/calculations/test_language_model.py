@@ -104,7 +104,7 @@ def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("name", [name for name in NAMES if "vit" not in name])
 def test_of_several_texts_each_is_as_if_it_were_alone(name: str) -> None:
     """Their likeliest next tokens ended as a bug, and so did a decoder that had written nothing of them."""

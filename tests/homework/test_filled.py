@@ -61,6 +61,7 @@ def test_a_number_that_nobody_fills_up_with_may_come_of_two_mistakes(entry: str,
     assert ac.norm([1.2, -0.7, 2.13]).grad().check({"grad_a": [entry] * 3})["grad_a"].mistake == mistake
 
 
+@pytest.mark.spread(8)
 @pytest.mark.thorough
 @rows("tried", [tried for tried in ALL if tried.backward], by=lambda tried: tried.name)
 @pytest.mark.parametrize("zero", [0, 1e-18])

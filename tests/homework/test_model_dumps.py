@@ -179,7 +179,7 @@ def returned(t: ac.Trace) -> dict[str, Any]:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(42)
+@pytest.mark.spread(84)
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{model}" for f, model in PLANTED])
 def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     dump = returned(computed(model, dtype="float32", **fault.options))
@@ -471,6 +471,7 @@ def test_a_base_that_no_model_has_is_found(model: str, base: float) -> None:
     assert f"another base: about {base:g} (--rope-base {base:g}" in first.finding.says
 
 
+@pytest.mark.spread(5)
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "option", "number", "mistake", "says"),
@@ -554,6 +555,7 @@ OF_PARTS = {
 """What ports do otherwise in a part that few models have, or with a layer as a whole."""
 
 
+@pytest.mark.spread(8)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("model", "id"), [(model, each) for model, ids in OF_PARTS.items() for each in ids.split()])
 def test_what_is_done_otherwise_in_a_part_that_few_models_have_is_named(model: str, id: str) -> None:
@@ -873,7 +875,7 @@ def test_what_our_own_dumps_hold_beside_steps_is_passed_over(model: str) -> None
     assert names.is_passed_over("layers")
 
 
-@pytest.mark.thorough
+@pytest.mark.release
 def test_a_state_that_is_wrong_in_a_stack_is_placed() -> None:
     t = computed("llama", dtype="float32")
     states = np.stack([state[None] for state in t["hidden"]])

@@ -47,6 +47,7 @@ LIKE_EPSILON = [("bert", 0.01), ("bert", 0.03), ("gpt2", 0.03), ("gpt_neox", 0.0
 """Where bfloat16 leaves a mistake that divides by nearly as much as a norm with another ε."""
 
 
+@pytest.mark.spread(6)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("model", "eps"), LIKE_EPSILON)
 def test_another_epsilon_within_noise_gets_no_other_name(model: str, eps: float) -> None:
@@ -91,6 +92,7 @@ LEARNED = [
 ]
 
 
+@pytest.mark.spread(8)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("model", "what", "mistake"), LEARNED, ids=[f"{m}-{name}" for m, _, name in LEARNED])
 @pytest.mark.parametrize("of", ["every norm", "norm2", "final norm"])
