@@ -185,6 +185,28 @@ def test_moments_without_correction_are_named_at_every_update() -> None:
     assert {told[f"step {t}/point"] for t in (1, 2, 3, 4)} == {"follows"}
 
 
+@pytest.mark.parametrize(
+    ("mistake", "divisor"),
+    [
+        ("adam-eps-inside", lambda v, t: np.sqrt(v + 0.1)),
+        ("adam-no-sqrt", lambda v, t: v + 0.1),
+        ("adam-eps-hat", lambda v, t: np.sqrt(v) + 0.1 / np.sqrt(1 - 0.95**t)),
+    ],
+)
+def test_another_divisor_is_named_beside_a_decay_that_stands_apart(
+    mistake: str, divisor: Callable[[Array, int], Array]
+) -> None:
+    gradients, point = np.array([[0.5, -0.3], [-0.8, 1.1], [0.4, 0.6]]), np.array([1.0, -2.0])
+    trace = ac.optimizer(gradients, point, kind="adamw", lr=0.1, beta1=0.8, beta2=0.95, eps=0.1, weight_decay=0.2)
+    first, second, steps = np.zeros(2), np.zeros(2), dict[str, Array]()
+    for t, gradient in enumerate(gradients, start=1):
+        first, second = 0.8 * first + 0.2 * gradient, 0.95 * second + 0.05 * gradient**2
+        update = -0.1 * first / (1 - 0.8**t) / divisor(second / (1 - 0.95**t), t) - 0.1 * 0.2 * point
+        point = point + update
+        steps |= {f"step {t}/update": update, f"step {t}/point": point}
+    assert [*found(trace, steps, 4).values()] == [mistake, *["follows"] * 5]
+
+
 ADAM = ac.optimizer([[0.5], [-0.6]], [1], kind="adam", lr=0.1)
 """With the usual β₂ = 0.999, of which 0.99 would make ten times as much of 1 − β₂."""
 
@@ -450,6 +472,67 @@ def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(
     told = found(trace, {"delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}, 4)
     assert told == {"delta2": "right", "delta1": "bp-deriv-at-activation", "grad_w1": "follows"}
     assert found(trace, {"delta2": delta2 * slope(bend(z2))}, 4) == {"delta2": "bp-output-deriv-extra"}
+
+
+def tenths(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).integers(-12, 13, shape) / 10
+
+
+def gated(*, remembers: bool = True, bent: bool = True) -> tuple[ac.Trace, dict[str, Array]]:
+    """A GRU that reads three inputs: with the state before or not, its new content bent by tanh or not."""
+    x, w_x, w_h, hidden = tenths(1, 3, 3), tenths(2, 3, 6), tenths(3, 2, 6), np.zeros(2)
+    steps: dict[str, Array] = {}
+    for t, row in enumerate(x, start=1):
+        entered, kept = row @ w_x, (hidden if remembers else 0 * hidden) @ w_h
+        r, z = logistic(entered[:2] + kept[:2]), logistic(entered[2:4] + kept[2:4])
+        new = entered[4:] + r * kept[4:]
+        new = np.tanh(new) if bent else new
+        hidden = (1 - z) * new + z * hidden
+        made = {"from_input": entered, "from_state": kept, "gates": np.array([r, z, new]), "hidden": hidden}
+        steps |= {f"time step {t}/{name}": value for name, value in made.items()}
+    return ac.rnn(x, w_x, w_h, kind="gru"), steps
+
+
+FORGOTTEN = ["right", "rnn-no-state", "follows", "follows"]
+
+
+@pytest.mark.parametrize(
+    ("student", "told"),
+    [
+        pytest.param({"remembers": False}, [*["right"] * 4, *FORGOTTEN, *FORGOTTEN], id="the state is forgotten"),
+        pytest.param(
+            {"bent": False},
+            ["right", "right", "rnn-no-tanh", "follows", *["right", "follows", "follows", "follows"] * 2],
+            id="new content is not bent",
+        ),
+    ],
+)
+def test_what_a_gru_lacks_is_named(student: dict[str, bool], told: list[str]) -> None:
+    trace, steps = gated(**student)
+    assert [*found(trace, steps, 4).values()] == told
+
+
+@pytest.mark.parametrize("decimals", [4, None], ids=["by hand", "in a machine"])
+def test_a_mistake_that_is_made_again_on_what_it_has_left_follows(decimals: int | None) -> None:
+    """However its writer has carried on what was wrong, it costs the same."""
+
+    def kept(value: Array) -> Array:
+        return value if decimals is None else value.round(decimals)
+
+    x = np.array([[2, 3, 3, -3], [-3, -2, 3, 2], [-2, -3, 2, 1]], float)
+    gamma, beta = (np.array(ROWS[name]) for name in ("gamma", "beta"))
+    centred = kept(x - kept(x.mean(0)))
+    normalized = kept(centred / kept(np.sqrt(kept((centred**2).mean(0)) + 0.1)))
+    steps = {"centered": centred, "normalized": normalized, "output": gamma * normalized + beta}
+    assert [*found(ac.layernorm(x, gamma, beta, eps=0.1), steps, 4).values()] == ["ln-axis0", "follows", "follows"]
+
+
+def test_squares_of_what_is_centred_are_named_where_they_are_written() -> None:
+    x, gamma = np.array(ROWS["x"], float), np.array(ROWS["gamma"])
+    squares = (x - x.mean(1, keepdims=True)) ** 2
+    root = np.sqrt(squares.mean(1) + 0.1)
+    steps = {"squares": squares, "root_mean_square": root, "output": gamma * x / root[:, None]}
+    assert [*found(ac.rmsnorm(x, gamma, eps=0.1), steps, 3).values()] == ["rms-var", "follows", "follows"]
 
 
 def backward(*, scale: float) -> dict[str, Array]:

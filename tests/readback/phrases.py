@@ -1126,7 +1126,7 @@ PHRASES: dict[str, Any] = {
     "√(σ + ε)": "standard_deviation = √(√variance + ε)",
     "the deviation under the root": "standard_deviation = √(√variance + ε)",
     "divided by σ² + ε": "standard_deviation = variance + ε",
-    "no root": ["standard_deviation = right²", "update = −lr·(m̂ / (v̂ + ε))"],
+    "no root": ["standard_deviation = right²", "update = −lr·(m̂ / (v̂ + ε)) − lr·weight_decay·θ"],
     "divided by (σ² + ε)²": "standard_deviation = (variance + ε)²",
     "without γ and β": "right == γ ⊙ wrong + β",
     "without γ": ["right == γ ⊙ wrong", "right == (γ + 1) ⊙ wrong"],
@@ -1205,6 +1205,7 @@ PHRASES: dict[str, Any] = {
     "a sigmoid in place of tanh": recurrence(lambda a, u, b: sigmoid(a + u + b)),
     "tanh(x·W_x) + h·W_h": recurrence(lambda a, u, b: np.tanh(a + b) + u),
     "the state is added after tanh": recurrence(lambda a, u, b: np.tanh(a + b) + u),
+    "without tanh for the new content": when(lambda p: p.name == "gates" and same_gates(p, lambda x: x, range(4))),
     "a sigmoid in place of tanh for the new content": when(
         lambda p: p.name == "gates" and same_gates(p, sigmoid, range(4))
     ),
@@ -1262,10 +1263,10 @@ PHRASES: dict[str, Any] = {
         "lr = d_model^(−1/2)·min((step − 1)^(−1/2), (step − 1)·warmup^(−3/2))",
     ],
     "t is one too large": ("m̂ = m / (1 − beta1^(turn + 1))", "v̂ = v / (1 − beta2^(turn + 1))"),
-    "√(v̂ + ε)": "update = −lr·(m̂ / √(v̂ + ε))",
-    "ε under the root": "update = −lr·(m̂ / √(v̂ + ε))",
-    "ε beside the uncorrected √v": "update = −lr·(m̂ / (√v̂ + ε / √(1 − beta2^turn)))",
-    "m̂/(v̂ + ε)": "update = −lr·(m̂ / (v̂ + ε))",
+    "√(v̂ + ε)": "update = −lr·(m̂ / √(v̂ + ε)) − lr·weight_decay·θ",
+    "ε under the root": "update = −lr·(m̂ / √(v̂ + ε)) − lr·weight_decay·θ",
+    "ε beside the uncorrected √v": "update = −lr·(m̂ / (√v̂ + ε / √(1 − beta2^turn))) − lr·weight_decay·θ",
+    "m̂/(v̂ + ε)": "update = −lr·(m̂ / (v̂ + ε)) − lr·weight_decay·θ",
     "v averages |g|": "v = beta2·previous + (1 − beta2)·|g|",
     "g²": "v = beta2·previous + (1 − beta2)·g²",
     "β₁ and β₂ are swapped": [
