@@ -578,7 +578,7 @@ def _are_one_number(question: Question) -> bool:
 
 
 def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterator[Array | None]:
-    """What follows from own values by an alternative rule, and by the mistakes that were made from the true operands.
+    """What follows from own values by an alternative rule, and by the mistakes made, also from the true operands.
 
     An alternative is one that nothing speaks against: no own value is that of a step which it writes.
     """
@@ -588,6 +588,8 @@ def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterato
             yield key.value(question.step, solution, question.own)
     if made and (wrong := key.solutions.by(*made)):
         yield key.value(question.step, wrong)
+        if question.by_hand:
+            yield key.value(question.step, wrong, question.own)
 
 
 def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Answer], follows: Array) -> bool:
