@@ -527,6 +527,24 @@ def test_a_mistake_that_is_made_again_on_what_it_has_left_follows(decimals: int 
     assert [*found(ac.layernorm(x, gamma, beta, eps=0.1), steps, 4).values()] == ["ln-axis0", "follows", "follows"]
 
 
+def experts(*, everybody: bool = False, alike: bool = False) -> tuple[ac.Trace, dict[str, Array]]:
+    """Two of three experts, of which all are asked, or those chosen count alike."""
+    x, router, w1, w2 = tenths(4, 3, 4), tenths(5, 4, 3), tenths(6, 3, 4, 2), tenths(7, 3, 2, 4)
+    probabilities = softmax(x @ router)
+    chosen = probabilities > probabilities.min(1, keepdims=True)
+    taken = probabilities if everybody else np.where(chosen, probabilities, 0)
+    gates = chosen / 2 if alike else taken / taken.sum(1, keepdims=True)
+    output = np.einsum("ne,end->nd", gates, np.maximum(x @ w1, 0) @ w2)
+    trace = ac.experts(x, router, w1=w1, w2=w2, top=2, activation="relu")
+    return trace, {"probabilities": probabilities, "taken": taken, "gates": gates, "output": output}
+
+
+def test_experts_that_are_all_asked_or_count_alike_are_named() -> None:
+    assert [*found(*experts(), 3).values()] == ["right"] * 4
+    assert [*found(*experts(everybody=True), 3).values()] == ["right", "experts-all", "follows", "follows"]
+    assert [*found(*experts(alike=True), 3).values()] == ["right", "right", "experts-no-gates", "follows"]
+
+
 def test_squares_of_what_is_centred_are_named_where_they_are_written() -> None:
     x, gamma = np.array(ROWS["x"], float), np.array(ROWS["gamma"])
     squares = (x - x.mean(1, keepdims=True)) ** 2
