@@ -550,7 +550,7 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
             continue
         if is_as_lost(answer, value):
             return CARRIED
-        if says_nothing(value, expected):
+        if np.isnan(value).any() or (value is not follows and says_nothing(value, expected)):
             continue
         if is_right(answer, value) or (answer.enough.any() and nearly(answer, value).all()):
             return CARRIED
@@ -566,7 +566,7 @@ def follows_as_written(key: Key, question: Question) -> Finding | None:
     if question.own_are_right or _are_one_number(question):
         return None
     answer, follows = question.answer, key.value(question.step, own=question.own)
-    if follows is None or follows.shape != answer.shape or says_nothing(follows, question.expected):
+    if follows is None or follows.shape != answer.shape or np.isnan(follows).any():
         return None
     return CARRIED if is_right(answer, follows) else None
 
