@@ -8,6 +8,7 @@ from typing import Any
 from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, parts, replaced, until_steps, wrong
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import absolute, sign, sqrt
+from attncalc.mistakes.updates import TAKEN_AWAY
 
 START = "The moments start at 0. Are they fair averages at t = 1?"
 GROWS = "What grows with t in the correction?"
@@ -257,5 +258,5 @@ ADAM = (
     ),
 )
 
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": (*ADAM, *LION, *MUON)}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": (*ADAM, *LION, *MUON, TAKEN_AWAY)}
 """Calculation → its mistakes, the commonest first."""

@@ -207,6 +207,50 @@ def test_another_divisor_is_named_beside_a_decay_that_stands_apart(
     assert [*found(trace, steps, 4).values()] == [mistake, *["follows"] * 5]
 
 
+DESCENTS = {
+    "x": (ac.descend("x**2", start=3, lr=0.1, steps=3), lambda x: 2 * x, [3.0]),
+    "x and y": (
+        ac.descend("x**2 + 2*y**2", start={"x": 3, "y": -1}, lr=0.1, steps=3),
+        lambda x: np.array([2, 4]) * x,
+        [3.0, -1.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("of", DESCENTS)
+@pytest.mark.parametrize(("sign", "told"), [(-1, {"right"}), (1, {"right", "gd-sign", "follows"})])
+def test_a_step_that_is_taken_away_may_be_written_without_its_sign(of: str, sign: int, told: set[str]) -> None:
+    """Whoever writes 0.6 and goes from 3 to 2.4 is right, and whoever goes to 3.6 is not."""
+    trace, slope, start = DESCENTS[of]
+    point, steps = np.array(start), dict[str, Array]()
+    for t in range(3):
+        update = 0.1 * slope(point)
+        steps |= {f"iteration {t}/point": point, f"iteration {t}/update": update}
+        point = point + sign * update
+    steps["iteration 3/point"] = point
+    assert {*found(trace, {name: value.squeeze() for name, value in steps.items()}, 4).values()} == told
+
+
+def test_an_update_of_adam_may_be_what_is_taken_away() -> None:
+    gradients, point = np.array([[0.5, -0.3], [-0.8, 1.1], [0.4, 0.6]]), np.array([1.0, -2.0])
+    trace = ac.optimizer(gradients, point, kind="adam", lr=0.1, beta1=0.8, beta2=0.95, eps=0.1)
+    first, second, steps = np.zeros(2), np.zeros(2), dict[str, Array]()
+    for t, gradient in enumerate(gradients, start=1):
+        first, second = 0.8 * first + 0.2 * gradient, 0.95 * second + 0.05 * gradient**2
+        update = 0.1 * first / (1 - 0.8**t) / (np.sqrt(second / (1 - 0.95**t)) + 0.1)
+        point = point - update
+        steps |= {f"step {t}/update": update, f"step {t}/point": point}
+    assert {*found(trace, steps, 4).values()} == {"right"}
+
+
+def test_a_large_number_that_is_added_to_scores_masks_them() -> None:
+    """As BERT adds −10000 to what is hidden."""
+    q, k, v = (np.array(x, float) for x in (Q, K, V))
+    masked = q @ k.T / 2 - np.where(np.tri(3), 0, 10000)
+    steps = {"masked": masked, "weights": softmax(masked), "output": softmax(masked) @ v}
+    assert {*found(ac.attention(q, k, v, causal=True), steps, 3).values()} == {"right"}
+
+
 ADAM = ac.optimizer([[0.5], [-0.6]], [1], kind="adam", lr=0.1)
 """With the usual β₂ = 0.999, of which 0.99 would make ten times as much of 1 − β₂."""
 
@@ -472,6 +516,17 @@ def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(
     told = found(trace, {"delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}, 4)
     assert told == {"delta2": "right", "delta1": "bp-deriv-at-activation", "grad_w1": "follows"}
     assert found(trace, {"delta2": delta2 * slope(bend(z2))}, 4) == {"delta2": "bp-output-deriv-extra"}
+
+
+def test_the_slope_of_an_activation_that_was_left_out_is_1() -> None:
+    """It is no second mistake."""
+    x, y, w1, b1, w2, b2 = (np.array(value, float) for value in NETWORK.values())
+    a1 = x @ w1 + b1
+    delta2 = 2 / 3 * (a1 @ w2 + b2 - y)
+    delta1 = delta2 @ w2.T
+    steps = {"z1": a1, "a1": a1, "delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}
+    told = found(ac.mlp(**NETWORK, activation="sigmoid", lr=0.5), steps, 4)
+    assert [*told.values()] == ["right", "ffn-no-activation", *["follows"] * 3]
 
 
 def tenths(seed: int, *shape: int) -> Array:

@@ -1257,6 +1257,8 @@ PHRASES: dict[str, Any] = {
     "as if iteration 0 were the first": when(lambda p: p.group == "iteration 0" and p.name == "point"),
     "the slope at the start, for every step": "gradient = 2·start",
     "x − f′(x)": "update = −gradient",
+    "lr times the direction": "update = −right",
+    "and the point minus it": when(lambda p: p.name == "update"),
     "m and v without the correction": ("m̂ = m", "v̂ = v"),
     "divided by 1 − β in every step": ("m̂ = m / (1 − beta1)", "v̂ = v / (1 − beta2)"),
     "steps counted from 0": [
