@@ -279,6 +279,15 @@ def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) ->
     assert (told["log_probabilities"], told["mean_negative_log"]) == ("right", "ppl-exp-sum")
 
 
+def test_a_mistake_is_made_of_own_values_that_the_step_before_it_was_not_asked_for() -> None:
+    """A mean of 1/p is made of the logarithms, be they wrong, and not of the loss that follows from them."""
+    logits, targets = np.array([[1, 2, 0], [0.3, 1, 2], [2, 0, 1], [0, 0.5, -3]]), [1, 2, 0, 2]
+    logs = np.log2(softmax(logits)[range(4), targets]).round(3)
+    steps = {"log_likelihood": logs, "loss": -logs.mean(), "perplexity": np.exp(-logs).mean()}
+    told = found(ac.next_token_loss(logits, targets), steps, 3)
+    assert told == {"log_likelihood": "ce-log2", "loss": "follows", "perplexity": "ppl-mean-of-exp"}
+
+
 @pytest.mark.parametrize(
     ("last", "answer", "hint", "close"),
     [
@@ -546,6 +555,39 @@ def gated(*, remembers: bool = True, bent: bool = True) -> tuple[ac.Trace, dict[
         made = {"from_input": entered, "from_state": kept, "gates": np.array([r, z, new]), "hidden": hidden}
         steps |= {f"time step {t}/{name}": value for name, value in made.items()}
     return ac.rnn(x, w_x, w_h, kind="gru"), steps
+
+
+def test_scores_of_the_right_tokens_are_no_logarithms() -> None:
+    logits, targets = np.array([[1, 2, 0], [0.3, 1, 2], [2, 0, 1], [0, 0.5, -3]]), [1, 2, 0, 1]
+    scores = logits[range(4), targets]
+    steps = {"log_likelihood": scores, "loss": -scores.mean(), "perplexity": np.exp(-scores.mean())}
+    told = found(ac.next_token_loss(logits, targets), steps, 3)
+    assert [*told.values()] == ["ce-logit", "follows", "follows"]
+
+
+def test_a_reference_that_is_left_out_is_missed_where_it_is_taken_off() -> None:
+    chosen, rejected, ref_chosen, ref_rejected = np.array(
+        [[-2, -3, -1.5], [-2.5, -2, -4], [-2.5, -3, -2], [-2, -2, -3]]
+    )
+    margins = 0.5 * (chosen - rejected)
+    steps = {"log_ratios_chosen": chosen, "log_ratios_rejected": rejected, "margins": margins}
+    losses = np.log(1 + np.exp(-margins))
+    told = found(
+        ac.preference_loss(chosen, rejected, ref_chosen, ref_rejected, beta=0.5),
+        steps | {"losses": losses, "loss": losses.mean()},
+        3,
+    )
+    assert [*told.values()] == ["dpo-no-reference", "dpo-no-reference", "follows", "follows", "follows"]
+
+
+def test_both_ways_of_a_contrastive_loss_may_be_sums() -> None:
+    a, b = np.array([[3, 4], [1, 0.5], [0, 2]]), np.array([[0.5, 1], [4, 3], [1, -1]])
+    unit_a, unit_b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+    logits = 2 * unit_a @ unit_b.T
+    one, other = (-np.log(softmax(logits, axis)).trace() for axis in (1, 0))
+    steps = {"logits": logits, "loss_a": one, "loss_b": other, "loss": (one + other) / 2}
+    told = found(ac.contrastive_loss(a, b, temperature=0.5), steps, 4)
+    assert [*told.values()] == ["right", "clip-sum", "clip-sum", "follows"]
 
 
 FORGOTTEN = ["right", "rnn-no-state", "follows", "follows"]

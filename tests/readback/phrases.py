@@ -787,6 +787,7 @@ PHRASES: dict[str, Any] = {
     "the two are swapped": ["losses = −Σ(probabilities ⊙ ln(target))", "output = β ⊙ normalized + γ"],
     "−z of the right class": ["losses = −logits[target]", "losses = −Σ(target ⊙ logits)"],
     "−z of the right token": "loss = −mean(logits[targets])",
+    "z of the right token in place of its logarithm": "log_likelihood = logits[targets]",
     "a yes-or-no loss for every class, added up": (
         "losses = −(ln(probabilities[target]) + Σ ln(1 − probabilities) − ln(1 − probabilities[target]))"
     ),
