@@ -114,9 +114,11 @@ def explanations(
             yield _likelier(_nearest(key, question, somewhere, base, beside))
         yield from _numbers_found(key, question, beside)
         return
+    around = _around(question, singles)
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
+            yield _matching(key, question, around, question.before, close, tried=len(singles)) if base else []
     if as_written:
         return
     if question.by_hand:
@@ -241,6 +243,21 @@ def _are_apart(key: Key) -> bool:
 def _candidates(question: Question, solutions: Iterable[Solution | None]) -> list[Solution]:
     """Those of the solutions that there are, and that have the step."""
     return [found for found in solutions if found and question.step in found.steps]
+
+
+def _around(question: Question, candidates: Iterable[Solution]) -> list[Solution]:
+    """Those that make a small step of other own values than it is made of, past the ones that stand between."""
+    if not question.by_hand or not question.own:
+        return []
+    others = question.before.keys() - question.own.keys()
+
+    def reads_others(candidate: Solution) -> bool:
+        met = walk(
+            candidate.steps[question.step].sources[0], into=lambda n: () if is_given(n, question.before) else n.sources
+        )
+        return any(is_given(node, question.before) and node.key in others for node in met)
+
+    return [candidate for candidate in candidates if others and reads_others(candidate)]
 
 
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:

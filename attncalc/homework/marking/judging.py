@@ -514,7 +514,7 @@ class _Sheet:
         kept = digits_kept(answer, self.decimals)
         by_hand = not self._is_by_machine(answer) and self.key.is_small(step)
         by_hand = by_hand and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
-        return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
+        return Question(step, answer, expected, own, self.own, own_are_right, right, kept, by_hand)
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
         """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
