@@ -642,6 +642,15 @@ def test_experts_that_are_all_asked_or_count_alike_are_named() -> None:
     assert [*found(*experts(alike=True), 3).values()] == ["right", "right", "experts-no-gates", "follows"]
 
 
+@pytest.mark.parametrize("mistake", ["ln-ddof1", "ln-eps-outside"])
+def test_a_mistake_in_one_row_alone_is_named_there(mistake: str) -> None:
+    right, wrong = norm(), norm(ddof=mistake == "ln-ddof1", outside=mistake == "ln-eps-outside")
+    output = np.array([right["output"][0], wrong["output"][1]])
+    (step,) = LAYER.check({"output": text(output, 4)}).steps
+    assert step.mistake == mistake
+    assert step.finding.mistakes == (mistake,)
+
+
 def test_squares_of_what_is_centred_are_named_where_they_are_written() -> None:
     x, gamma = np.array(ROWS["x"], float), np.array(ROWS["gamma"])
     squares = (x - x.mean(1, keepdims=True)) ** 2
