@@ -183,14 +183,14 @@ def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
     )
 
 
-WHERE = {"h": "head{s} {numbers}", "b": "item{s} {numbers} of the batch"}
+WHERE = {"n": "row{s} {numbers}", "h": "head{s} {numbers}", "b": "item{s} {numbers} of the batch"}
 """How places along an axis are spoken of, the inner axis first."""
 
 
 def in_places(
     mistake: Mistake, places: Mapping[str, Sequence[int]], at: str = "", otherwise: Node | None = None
 ) -> Mistake:
-    """A mistake made in some heads or items of a batch alone; or so what it makes of the step `at`.
+    """A mistake made in some rows, heads or items of a batch alone; or so what it makes of the step `at`.
 
     That is for one that is made elsewhere, or is an option.
     """

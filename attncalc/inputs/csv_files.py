@@ -1,4 +1,4 @@
-"""CSV: cells told apart by commas, semicolons, tabs or blanks; what is text in the first row and column is labels."""
+"""CSV and Markdown's tables: how cells are told apart; what is text in the first row and column is labels."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ from attncalc.inputs.given import (
 from attncalc.inputs.reading import Contents, Reading, choose, labelled_row
 from attncalc.record.trace import Given
 
-BLANKS = " "
+BLANKS, BAR = " ", "|"
 HEADER = "first row read as column labels"
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+|%)?", re.ASCII)
 _PERHAPS_DECIMAL = re.compile(r"\s*(?:[+-]?\d*,\d+(?:\s+|\Z))+", re.ASCII)
-_PAGE = re.compile(r"[─━│]{2}|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
+_PAGE = re.compile(r"[─━│]{2}|\S ╲ \S|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
+_BAR_FIRST = re.compile(r"(?:\s*@.*[\r\n])*\s*\|")
+_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")  # | --- | :-: |
 _QUOTED = re.compile(r'"[^"]*"')
 _END = r"\r\n?|\n"
 LINE_END = re.compile(_END)
@@ -91,9 +93,36 @@ class TextFile(Contents):
 
 
 def without_mark(text: str) -> tuple[str, str | None]:
-    """The text with its first line emptied where that is `sep=;`, as Excel has it, and the delimiter that it names."""
+    """The text without what tells the delimiter, and this: a first line `sep=;`, as of Excel, or Markdown's bars."""
+    if (bare := _without_bars(text)) is not None:
+        return bare, BAR
     found = re.match(r'(?i:("?)sep=([^"\r\n])\1[,;\t ]*)(?=[\r\n]|\Z)', text)
     return (text[found.end() :], found[2]) if found else (text, None)
+
+
+def _without_bars(text: str) -> str | None:
+    """Tables of Markdown without the bars around rows, and without the line below a header; None of what is none.
+
+    A header that is empty, as one that must be there, goes with its line; lines stay where they are.
+    """
+    if not _BAR_FIRST.match(text):
+        return None
+    found: list[str] = []
+    rows = 0
+    for line in io.StringIO(text, newline=None):
+        row = line.strip()
+        if not row or row.startswith("@"):
+            rows = 0 if row else rows
+            found.append(line)
+        elif not (len(row) > 1 and row[0] == row[-1] == BAR):
+            return None
+        elif rows == 1 and _RULE.fullmatch(row):
+            found[-1] = found[-1] if found[-1].strip(f"{BAR} \n") else "\n"
+            found.append("\n")
+        else:
+            rows += 1
+            found.append(f"{row[1:-1]}\n")
+    return "".join(found) if rows else None
 
 
 def blocks(text: str, source: str = "the file") -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, another, wrong
 from attncalc.language.graph import Node
+from attncalc.mistakes.updates import TAKEN_AWAY
 
 
 def _plain_descent(s: Scope) -> None:
@@ -77,5 +78,5 @@ DESCENT = (
     wrong("gd-no-lr", "update", lambda s: -_plain(s), says="x − f′(x)", hint="How long is a step?"),
 )
 
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"descend": DESCENT}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"descend": (*DESCENT, TAKEN_AWAY)}
 """Calculation → its mistakes, the commonest first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.calculations.normalisation import learned_by
-from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, remade, wrong
 from attncalc.language.graph import Node, walk
 from attncalc.language.ops import absolute, mean, sqrt, total
 
@@ -223,16 +223,11 @@ LAYER = (
 )
 
 
-def _squares_centred(s: Scope) -> Node:
-    (x, _) = parts(s.squares, "pow")
-    return mean((x - mean(x)) ** 2)
-
-
 RMS = (
     wrong(
         "rms-var",
-        "mean_square",
-        _squares_centred,
+        "squares",
+        remade("pow", lambda x, power: (x - mean(x)) ** power),
         says="divided by √(variance + ε)",
         hint="Does this norm subtract a mean?",
     ),

@@ -187,6 +187,13 @@ NEXT_TOKEN = (
         kind="convention",
     ),
     wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=SCORE),
+    wrong(
+        "ce-logit",
+        "log_likelihood",
+        lambda s: select(s.logits, s.targets),
+        says="z of the right token in place of its logarithm",
+        hint=SCORE,
+    ),
     to_base(2, "log_likelihood"),
     wrong(
         "ce-log-of-mean",

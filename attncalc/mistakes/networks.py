@@ -169,11 +169,12 @@ REGRESSION = (
 
 
 def _back(s: Scope) -> Node:
-    """δ₂·W₂ᵀ, what comes back to the first layer."""
+    """δ₂·W₂ᵀ, what comes back to the first layer, or the like of another one."""
+    later = f"delta{int(s.step.args['name'].removeprefix('delta')) + 1}"
     for node in inside(s.step):
-        if node.op == "matmul" and _bare(node.sources[0]).args.get("name") == "delta2":
+        if node.op == "matmul" and _bare(node.sources[0]).args.get("name") == later:
             return node
-    raise NotThere("delta2")
+    raise NotThere(later)
 
 
 def _bare(node: Node) -> Node:
@@ -245,8 +246,11 @@ def _before_bending(s: Scope) -> Node:
 
 
 def _straight(s: Scope) -> Node:
-    """What an activation is given, as it is."""
-    found: Node = getattr(s, s.step.args["name"].replace("a", "z"))
+    """What an activation is given, as it is; and so what comes back, by a slope of 1."""
+    name = s.step.args["name"]
+    if name.startswith("delta"):
+        return _back(s)
+    found: Node = getattr(s, name.replace("a", "z"))
     return found
 
 
@@ -258,7 +262,7 @@ MLP = (
     *ACTIVATION,
     wrong(
         "ffn-no-activation",
-        "a1 a2 a3 a4",
+        "a1 a2 a3 a4 delta1 delta2 delta3 delta4",
         _straight,
         says="without the activation",
         hint="What are two layers with nothing between them?",

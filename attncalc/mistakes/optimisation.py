@@ -8,6 +8,7 @@ from typing import Any
 from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, chosen, parts, replaced, until_steps, wrong
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import absolute, sign, sqrt
+from attncalc.mistakes.updates import TAKEN_AWAY
 
 START = "The moments start at 0. Are they fair averages at t = 1?"
 GROWS = "What grows with t in the correction?"
@@ -32,15 +33,15 @@ def _from_zero(beta: Node, t: int) -> Node:
     return 1 - beta ** (t - 1)
 
 
-def _moved(s: Scope, way: Node) -> Node:
-    rate: float = s.options["lr"]
-    return -(rate * way)
+def _divided(divisor: Callable[[Scope, Node, float], Node]) -> Callable[[Scope], Node]:
+    """Adam's update with m̂ over something else, a function of v̂ and ε."""
 
+    def rule(s: Scope) -> Node:
+        update = s.when("kind", "adam", "adamw").this
+        (ratio,) = [node for node in walk(update, into=until_steps) if node.op == "div"]
+        return replaced(update, ratio, s.first_corrected / divisor(s, s.second_corrected, s.options["eps"]))
 
-def _adam(s: Scope) -> tuple[Node, Node, float]:
-    """The corrected moments and ε, of Adam without decay."""
-    s.when("kind", "adam", "adamw").when("weight_decay", 0)
-    return s.first_corrected, s.second_corrected, s.options["eps"]
+    return rule
 
 
 def _absolute(s: Scope) -> Node:
@@ -203,14 +204,14 @@ ADAM = (
     wrong(
         "adam-eps-inside",
         "update",
-        lambda s: _moved(s, _adam(s)[0] / sqrt(_adam(s)[1] + _adam(s)[2])),
+        _divided(lambda s, v, eps: sqrt(v + eps)),
         says="√(v̂ + ε): ε under the root",
         hint=EPSILON,
     ),
     wrong(
         "adam-eps-hat",
         "update",
-        lambda s: _moved(s, _adam(s)[0] / (sqrt(_adam(s)[1]) + _adam(s)[2] * _ratio(s))),
+        _divided(lambda s, v, eps: sqrt(v) + eps * _ratio(s)),
         says="ε beside the uncorrected √v",
         hint="Is ε added before the correction, or after it?",
         kind="convention",
@@ -218,7 +219,7 @@ ADAM = (
     wrong(
         "adam-no-sqrt",
         "update",
-        lambda s: _moved(s, _adam(s)[0] / (_adam(s)[1] + _adam(s)[2])),
+        _divided(lambda s, v, eps: v + eps),
         says="m̂/(v̂ + ε): no root",
         hint="In what unit is v: that of the gradient, or its square?",
     ),
@@ -257,5 +258,5 @@ ADAM = (
     ),
 )
 
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": (*ADAM, *LION, *MUON)}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": (*ADAM, *LION, *MUON, TAKEN_AWAY)}
 """Calculation → its mistakes, the commonest first."""

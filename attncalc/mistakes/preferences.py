@@ -33,7 +33,7 @@ CONTRASTIVE = (
     wrong("clip-no-temperature", "logits", lambda s: s.similarities, says="τ left out", hint=HOW_LOW),
     wrong(
         "clip-sum",
-        "loss_a",
+        "loss_a loss_b",
         remade("mean", total),
         says="the sum over the pairs in place of their mean",
         hint="Is that the loss of all pairs together, or of one on average?",
@@ -53,6 +53,13 @@ PREFERENCES = (
         "dpo-no-reference",
         "margins",
         _without_reference,
+        says="the reference left out",
+        hint=AS_WHAT,
+    ),
+    wrong(
+        "dpo-no-reference",
+        "log_ratios_chosen log_ratios_rejected",
+        remade("sub", lambda policy, _: policy),
         says="the reference left out",
         hint=AS_WHAT,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, wrong
 from attncalc.language.graph import Node
+from attncalc.language.ops import total
 
 WHICH = "Which activation was asked for?"
 
@@ -120,19 +121,28 @@ def gates_unscaled(option: str) -> Mistake:
 
 
 OF_EXPERTS = (
-    wrong(
-        "experts-all",
-        "gates",
-        lambda s: s.probabilities,
-        says="every expert is asked",
-        hint="How many experts does a token meet?",
+    *(
+        wrong(
+            "experts-all",
+            at,
+            lambda s: s.probabilities,
+            says="every expert is asked",
+            hint="How many experts does a token meet?",
+        )
+        for at in ("gates", "taken")
     ),
-    wrong(
-        "experts-no-gates",
-        "gates",
-        lambda s: s.routed,
-        says="the chosen experts count alike, without gates",
-        hint="Does a token listen to all chosen experts alike?",
+    *(
+        wrong(
+            "experts-no-gates",
+            "gates",
+            rule,
+            says=f"the chosen experts {alike}",
+            hint="Does a token listen to all chosen experts alike?",
+        )
+        for rule, alike in (
+            (lambda s: s.routed, "count alike, without gates"),
+            (lambda s: s.routed / total(s.routed), "share a whole alike"),
+        )
     ),
     wrong(
         "experts-shared-missing",

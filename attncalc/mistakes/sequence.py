@@ -174,7 +174,7 @@ RNN = (
     replace(no_bias("hidden sums from_input"), rule=_unbiased),
     wrong(
         "rnn-no-state",
-        "hidden sums",
+        "hidden sums from_state",
         _forgetful,
         says="x·W_x alone, without the previous state",
         hint="What does the network remember of the step before?",
@@ -185,6 +185,13 @@ RNN = (
         _in_place_of_tanh(lambda x: x),
         says="without tanh",
         hint="Between which two numbers does every entry of a state lie?",
+    ),
+    wrong(
+        "rnn-no-tanh",
+        "gates",
+        _in_place_of_tanh(lambda x: x),
+        says="without tanh for the new content",
+        hint="Between which two numbers does every entry of the new content lie?",
     ),
     wrong(
         "rnn-sigmoid-for-tanh",

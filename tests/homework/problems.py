@@ -556,7 +556,12 @@ PROBLEMS: dict[str, list[Problem]] = {
     "descend": [problem("descend", {"start": 3, "lr": 0.1, "steps": 4}, expression="x**2")],
     "optimizer": [
         problem("optimizer", ADAM, **GRADIENTS),
-        problem("optimizer", ADAM | {"kind": "adamw", "weight_decay": 0.2}, **GRADIENTS),
+        problem(
+            "optimizer",
+            ADAM | {"kind": "adamw", "weight_decay": 0.2},
+            gradients=[[0.5, 1], [-0.6, 0.3], [0.7, -0.2], [-0.9, 0.4]],
+            start=[1, -2],
+        ),
         problem("optimizer", LION, gradients=[[0.5, 1], [-0.1, -0.3], [0.2, 1.5]], start=[3, -2]),
         problem(
             "optimizer",

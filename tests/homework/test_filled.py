@@ -114,6 +114,15 @@ def test_what_follows_from_numbers_that_are_not_all_the_same_may_be_one_number()
     assert told["weights"].verdict == "follows"
 
 
+def test_a_place_that_follows_may_be_the_first_one() -> None:
+    """Whoever divides by no penalty finds the first of two texts best, place 0, and it is no filled one."""
+    shares = [[0.1, 0.5, 0.4], [0.2, 0.1, 0.7], [0.5, 0.3, 0.2]]
+    trace = ac.beam(shares, beam=2, length=3, length_penalty=1, from_probabilities=True)
+    scores = np.log([0.4 * 0.5, 0.5 * 0.7 * 0.5])
+    told = trace.check({"normalised": [f"{x:.4f}" for x in scores], "best": [0], "sequence": [2, 0, 0]})
+    assert [step.mistake or step.verdict for step in told.steps] == ["beam-no-penalty", "follows", "follows"]
+
+
 WEIGHTS = [["0.107", "0.107", "0.787"], ["0.245", "0.665", "0.090"], ["0.274", "0.452", "0.274"]]
 Q, K = [[1, 0, 2, -1], [0, 2, 1, 1], [1, -1, 0, 2]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]]
 V = [[3, 1], [2, 0], [1, 3]]

@@ -44,6 +44,12 @@ def in_quotes(text: str) -> str:
     return re.sub(r"(\d)\.(\d+)", r'"\1,\2"', text)
 
 
+def in_bars(text: str) -> str:
+    """As tables of Markdown, with a header that says nothing."""
+    rows = re.sub(r"(?m)^([^@\n].*)$", lambda row: f"| {row[1].replace(',', ' | ')} |", text)
+    return re.sub(r"(@\w+\n)(.*)", lambda first: f"{first[1]}\n| |\n|---|\n{first[2]}", rows)
+
+
 def numbered(text: str, labels: str = "", mark: str = ",") -> str:
     """As pandas writes tables: columns counted from 0 above, rows beside, or their labels."""
     found = []
@@ -72,6 +78,8 @@ def numbered(text: str, labels: str = "", mark: str = ",") -> str:
         pytest.param(with_commas(FILLED), id="decimal commas, filled up"),
         pytest.param(in_quotes(PLAIN), id="decimal commas in quotes"),
         pytest.param(in_quotes(FILLED), id="decimal commas in quotes, filled up"),
+        pytest.param(in_bars(PLAIN), id="tables of Markdown"),
+        pytest.param(in_bars(PLAIN).replace(".", ","), id="tables of Markdown, decimal commas"),
     ],
 )
 def test_right_answers_are_right(text: str) -> None:

@@ -185,6 +185,72 @@ def test_moments_without_correction_are_named_at_every_update() -> None:
     assert {told[f"step {t}/point"] for t in (1, 2, 3, 4)} == {"follows"}
 
 
+@pytest.mark.parametrize(
+    ("mistake", "divisor"),
+    [
+        ("adam-eps-inside", lambda v, t: np.sqrt(v + 0.1)),
+        ("adam-no-sqrt", lambda v, t: v + 0.1),
+        ("adam-eps-hat", lambda v, t: np.sqrt(v) + 0.1 / np.sqrt(1 - 0.95**t)),
+    ],
+)
+def test_another_divisor_is_named_beside_a_decay_that_stands_apart(
+    mistake: str, divisor: Callable[[Array, int], Array]
+) -> None:
+    gradients, point = np.array([[0.5, -0.3], [-0.8, 1.1], [0.4, 0.6]]), np.array([1.0, -2.0])
+    trace = ac.optimizer(gradients, point, kind="adamw", lr=0.1, beta1=0.8, beta2=0.95, eps=0.1, weight_decay=0.2)
+    first, second, steps = np.zeros(2), np.zeros(2), dict[str, Array]()
+    for t, gradient in enumerate(gradients, start=1):
+        first, second = 0.8 * first + 0.2 * gradient, 0.95 * second + 0.05 * gradient**2
+        update = -0.1 * first / (1 - 0.8**t) / divisor(second / (1 - 0.95**t), t) - 0.1 * 0.2 * point
+        point = point + update
+        steps |= {f"step {t}/update": update, f"step {t}/point": point}
+    assert [*found(trace, steps, 4).values()] == [mistake, *["follows"] * 5]
+
+
+DESCENTS = {
+    "x": (ac.descend("x**2", start=3, lr=0.1, steps=3), lambda x: 2 * x, [3.0]),
+    "x and y": (
+        ac.descend("x**2 + 2*y**2", start={"x": 3, "y": -1}, lr=0.1, steps=3),
+        lambda x: np.array([2, 4]) * x,
+        [3.0, -1.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("of", DESCENTS)
+@pytest.mark.parametrize(("sign", "told"), [(-1, {"right"}), (1, {"right", "gd-sign", "follows"})])
+def test_a_step_that_is_taken_away_may_be_written_without_its_sign(of: str, sign: int, told: set[str]) -> None:
+    """Whoever writes 0.6 and goes from 3 to 2.4 is right, and whoever goes to 3.6 is not."""
+    trace, slope, start = DESCENTS[of]
+    point, steps = np.array(start), dict[str, Array]()
+    for t in range(3):
+        update = 0.1 * slope(point)
+        steps |= {f"iteration {t}/point": point, f"iteration {t}/update": update}
+        point = point + sign * update
+    steps["iteration 3/point"] = point
+    assert {*found(trace, {name: value.squeeze() for name, value in steps.items()}, 4).values()} == told
+
+
+def test_an_update_of_adam_may_be_what_is_taken_away() -> None:
+    gradients, point = np.array([[0.5, -0.3], [-0.8, 1.1], [0.4, 0.6]]), np.array([1.0, -2.0])
+    trace = ac.optimizer(gradients, point, kind="adam", lr=0.1, beta1=0.8, beta2=0.95, eps=0.1)
+    first, second, steps = np.zeros(2), np.zeros(2), dict[str, Array]()
+    for t, gradient in enumerate(gradients, start=1):
+        first, second = 0.8 * first + 0.2 * gradient, 0.95 * second + 0.05 * gradient**2
+        update = 0.1 * first / (1 - 0.8**t) / (np.sqrt(second / (1 - 0.95**t)) + 0.1)
+        point = point - update
+        steps |= {f"step {t}/update": update, f"step {t}/point": point}
+    assert {*found(trace, steps, 4).values()} == {"right"}
+
+
+def test_a_large_number_that_is_added_to_scores_masks_them() -> None:
+    """As BERT adds −10000 to what is hidden."""
+    q, k, v = (np.array(x, float) for x in (Q, K, V))
+    masked = q @ k.T / 2 - np.where(np.tri(3), 0, 10000)
+    steps = {"masked": masked, "weights": softmax(masked), "output": softmax(masked) @ v}
+    assert {*found(ac.attention(q, k, v, causal=True), steps, 3).values()} == {"right"}
+
+
 ADAM = ac.optimizer([[0.5], [-0.6]], [1], kind="adam", lr=0.1)
 """With the usual β₂ = 0.999, of which 0.99 would make ten times as much of 1 − β₂."""
 
@@ -211,6 +277,15 @@ def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) ->
     steps = {"log_probabilities": logs, "mean_negative_log": -logs.sum(), "perplexity": np.exp(-logs.sum())}
     told = found(ac.perplexity(PROBABILITIES), steps, decimals)
     assert (told["log_probabilities"], told["mean_negative_log"]) == ("right", "ppl-exp-sum")
+
+
+def test_a_mistake_is_made_of_own_values_that_the_step_before_it_was_not_asked_for() -> None:
+    """A mean of 1/p is made of the logarithms, be they wrong, and not of the loss that follows from them."""
+    logits, targets = np.array([[1, 2, 0], [0.3, 1, 2], [2, 0, 1], [0, 0.5, -3]]), [1, 2, 0, 2]
+    logs = np.log2(softmax(logits)[range(4), targets]).round(3)
+    steps = {"log_likelihood": logs, "loss": -logs.mean(), "perplexity": np.exp(-logs).mean()}
+    told = found(ac.next_token_loss(logits, targets), steps, 3)
+    assert told == {"log_likelihood": "ce-log2", "loss": "follows", "perplexity": "ppl-mean-of-exp"}
 
 
 @pytest.mark.parametrize(
@@ -450,6 +525,138 @@ def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(
     told = found(trace, {"delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}, 4)
     assert told == {"delta2": "right", "delta1": "bp-deriv-at-activation", "grad_w1": "follows"}
     assert found(trace, {"delta2": delta2 * slope(bend(z2))}, 4) == {"delta2": "bp-output-deriv-extra"}
+
+
+def test_the_slope_of_an_activation_that_was_left_out_is_1() -> None:
+    """It is no second mistake."""
+    x, y, w1, b1, w2, b2 = (np.array(value, float) for value in NETWORK.values())
+    a1 = x @ w1 + b1
+    delta2 = 2 / 3 * (a1 @ w2 + b2 - y)
+    delta1 = delta2 @ w2.T
+    steps = {"z1": a1, "a1": a1, "delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}
+    told = found(ac.mlp(**NETWORK, activation="sigmoid", lr=0.5), steps, 4)
+    assert [*told.values()] == ["right", "ffn-no-activation", *["follows"] * 3]
+
+
+def tenths(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).integers(-12, 13, shape) / 10
+
+
+def gated(*, remembers: bool = True, bent: bool = True) -> tuple[ac.Trace, dict[str, Array]]:
+    """A GRU that reads three inputs: with the state before or not, its new content bent by tanh or not."""
+    x, w_x, w_h, hidden = tenths(1, 3, 3), tenths(2, 3, 6), tenths(3, 2, 6), np.zeros(2)
+    steps: dict[str, Array] = {}
+    for t, row in enumerate(x, start=1):
+        entered, kept = row @ w_x, (hidden if remembers else 0 * hidden) @ w_h
+        r, z = logistic(entered[:2] + kept[:2]), logistic(entered[2:4] + kept[2:4])
+        new = entered[4:] + r * kept[4:]
+        new = np.tanh(new) if bent else new
+        hidden = (1 - z) * new + z * hidden
+        made = {"from_input": entered, "from_state": kept, "gates": np.array([r, z, new]), "hidden": hidden}
+        steps |= {f"time step {t}/{name}": value for name, value in made.items()}
+    return ac.rnn(x, w_x, w_h, kind="gru"), steps
+
+
+def test_scores_of_the_right_tokens_are_no_logarithms() -> None:
+    logits, targets = np.array([[1, 2, 0], [0.3, 1, 2], [2, 0, 1], [0, 0.5, -3]]), [1, 2, 0, 1]
+    scores = logits[range(4), targets]
+    steps = {"log_likelihood": scores, "loss": -scores.mean(), "perplexity": np.exp(-scores.mean())}
+    told = found(ac.next_token_loss(logits, targets), steps, 3)
+    assert [*told.values()] == ["ce-logit", "follows", "follows"]
+
+
+def test_a_reference_that_is_left_out_is_missed_where_it_is_taken_off() -> None:
+    chosen, rejected, ref_chosen, ref_rejected = np.array(
+        [[-2, -3, -1.5], [-2.5, -2, -4], [-2.5, -3, -2], [-2, -2, -3]]
+    )
+    margins = 0.5 * (chosen - rejected)
+    steps = {"log_ratios_chosen": chosen, "log_ratios_rejected": rejected, "margins": margins}
+    losses = np.log(1 + np.exp(-margins))
+    told = found(
+        ac.preference_loss(chosen, rejected, ref_chosen, ref_rejected, beta=0.5),
+        steps | {"losses": losses, "loss": losses.mean()},
+        3,
+    )
+    assert [*told.values()] == ["dpo-no-reference", "dpo-no-reference", "follows", "follows", "follows"]
+
+
+def test_both_ways_of_a_contrastive_loss_may_be_sums() -> None:
+    a, b = np.array([[3, 4], [1, 0.5], [0, 2]]), np.array([[0.5, 1], [4, 3], [1, -1]])
+    unit_a, unit_b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+    logits = 2 * unit_a @ unit_b.T
+    one, other = (-np.log(softmax(logits, axis)).trace() for axis in (1, 0))
+    steps = {"logits": logits, "loss_a": one, "loss_b": other, "loss": (one + other) / 2}
+    told = found(ac.contrastive_loss(a, b, temperature=0.5), steps, 4)
+    assert [*told.values()] == ["right", "clip-sum", "clip-sum", "follows"]
+
+
+FORGOTTEN = ["right", "rnn-no-state", "follows", "follows"]
+
+
+@pytest.mark.parametrize(
+    ("student", "told"),
+    [
+        pytest.param({"remembers": False}, [*["right"] * 4, *FORGOTTEN, *FORGOTTEN], id="the state is forgotten"),
+        pytest.param(
+            {"bent": False},
+            ["right", "right", "rnn-no-tanh", "follows", *["right", "follows", "follows", "follows"] * 2],
+            id="new content is not bent",
+        ),
+    ],
+)
+def test_what_a_gru_lacks_is_named(student: dict[str, bool], told: list[str]) -> None:
+    trace, steps = gated(**student)
+    assert [*found(trace, steps, 4).values()] == told
+
+
+@pytest.mark.parametrize("decimals", [4, None], ids=["by hand", "in a machine"])
+def test_a_mistake_that_is_made_again_on_what_it_has_left_follows(decimals: int | None) -> None:
+    """However its writer has carried on what was wrong, it costs the same."""
+
+    def kept(value: Array) -> Array:
+        return value if decimals is None else value.round(decimals)
+
+    x = np.array([[2, 3, 3, -3], [-3, -2, 3, 2], [-2, -3, 2, 1]], float)
+    gamma, beta = (np.array(ROWS[name]) for name in ("gamma", "beta"))
+    centred = kept(x - kept(x.mean(0)))
+    normalized = kept(centred / kept(np.sqrt(kept((centred**2).mean(0)) + 0.1)))
+    steps = {"centered": centred, "normalized": normalized, "output": gamma * normalized + beta}
+    assert [*found(ac.layernorm(x, gamma, beta, eps=0.1), steps, 4).values()] == ["ln-axis0", "follows", "follows"]
+
+
+def experts(*, everybody: bool = False, alike: bool = False) -> tuple[ac.Trace, dict[str, Array]]:
+    """Two of three experts, of which all are asked, or those chosen count alike."""
+    x, router, w1, w2 = tenths(4, 3, 4), tenths(5, 4, 3), tenths(6, 3, 4, 2), tenths(7, 3, 2, 4)
+    probabilities = softmax(x @ router)
+    chosen = probabilities > probabilities.min(1, keepdims=True)
+    taken = probabilities if everybody else np.where(chosen, probabilities, 0)
+    gates = chosen / 2 if alike else taken / taken.sum(1, keepdims=True)
+    output = np.einsum("ne,end->nd", gates, np.maximum(x @ w1, 0) @ w2)
+    trace = ac.experts(x, router, w1=w1, w2=w2, top=2, activation="relu")
+    return trace, {"probabilities": probabilities, "taken": taken, "gates": gates, "output": output}
+
+
+def test_experts_that_are_all_asked_or_count_alike_are_named() -> None:
+    assert [*found(*experts(), 3).values()] == ["right"] * 4
+    assert [*found(*experts(everybody=True), 3).values()] == ["right", "experts-all", "follows", "follows"]
+    assert [*found(*experts(alike=True), 3).values()] == ["right", "right", "experts-no-gates", "follows"]
+
+
+@pytest.mark.parametrize("mistake", ["ln-ddof1", "ln-eps-outside"])
+def test_a_mistake_in_one_row_alone_is_named_there(mistake: str) -> None:
+    right, wrong = norm(), norm(ddof=mistake == "ln-ddof1", outside=mistake == "ln-eps-outside")
+    output = np.array([right["output"][0], wrong["output"][1]])
+    (step,) = LAYER.check({"output": text(output, 4)}).steps
+    assert step.mistake == mistake
+    assert step.finding.mistakes == (mistake,)
+
+
+def test_squares_of_what_is_centred_are_named_where_they_are_written() -> None:
+    x, gamma = np.array(ROWS["x"], float), np.array(ROWS["gamma"])
+    squares = (x - x.mean(1, keepdims=True)) ** 2
+    root = np.sqrt(squares.mean(1) + 0.1)
+    steps = {"squares": squares, "root_mean_square": root, "output": gamma * x / root[:, None]}
+    assert [*found(ac.rmsnorm(x, gamma, eps=0.1), steps, 3).values()] == ["rms-var", "follows", "follows"]
 
 
 def backward(*, scale: float) -> dict[str, Array]:

@@ -39,6 +39,9 @@ PLAIN: list[tuple[str, Any]] = [
     ('"1","2"\n"3","4"', [[1, 2], [3, 4]]),
     ("sqrt(2),1/3\npi,-.5", [[math.sqrt(2), 1 / 3], [math.pi, -0.5]]),
     ("1e3,2E-3\n", [[1000, 0.002]]),
+    ("| 1 | 2 |\n|---|---|\n| 3 | 4 |\n", [[1, 2], [3, 4]]),
+    ("\r\n|  |  |\r\n| :-: | --- |\r\n| 1 | -2 |\r\n| 3 | 4 |", [[1, -2], [3, 4]]),
+    ("|1|\n|2|", [[1], [2]]),
 ]
 
 
@@ -58,6 +61,7 @@ ROW, COLUMN = "first row read as column labels", "first column read as row label
 LABELLED: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
     ("x,y\n1,2\n", [[1, 2]], {1: ("x", "y")}, ROW),
     ("cat,1,2\ndog,3,4", [[1, 2], [3, 4]], {0: ("cat", "dog")}, COLUMN),
+    ("| | x |\n|-|-|\n| cat | 1 |\n| dog | 3 |", [[1], [3]], {1: ("x",), 0: ("cat", "dog")}, f"{ROW}; {COLUMN}"),
     ("cat,1,2", [[1, 2]], {0: ("cat",)}, COLUMN),
     ("word,x,y\ncat,1,2\ndog,3,4", [[1, 2], [3, 4]], {1: ("x", "y"), 0: ("cat", "dog")}, f"{ROW}; {COLUMN}"),
     (",0,1\ncat,1,2", [[1, 2]], {1: ("0", "1"), 0: ("cat",)}, f"{ROW}; {COLUMN}"),
@@ -217,6 +221,9 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("1,2\n# c\n", {}, "2: has 1 cell where line 1 has 2", "comments are not read: take out line 2"),
     ("0.5  0.2\n──┼──\n", {}, "2: has 1 cell where line 1 has 2", PAGE),
     ("# x\n\n| n | 0 |\n| --- | --- |\n", {}, "3: has 5 cells where line 1 has 2", PAGE),
+    ("| n ╲ m | 0 |\n| --: | --: |\n| **0** | 1 |\n", {}, '1:1: "n ╲ m" is not a number', PAGE),
+    ("| 1 | 2 |\n|---|---|\n\n| 3 |", {}, "4: has 1 cell where line 1 has 2", ""),
+    ("| 1 | x |\n|---|---|\n| 3 | 4 |", {}, '1:2: "x" is not a number', OVERRULE),
     ("% x\n\\begin{align*}\n", {}, "2: has 1 cell where line 1 has 2", PAGE),
     ("cat,1\n,2", {}, "2:1: there is no row label", "write one"),
     (",1,2\ncat,3,4", {}, "1:1: there is no row label", "--header takes the first row as column labels"),

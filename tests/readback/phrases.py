@@ -787,6 +787,7 @@ PHRASES: dict[str, Any] = {
     "the two are swapped": ["losses = −Σ(probabilities ⊙ ln(target))", "output = β ⊙ normalized + γ"],
     "−z of the right class": ["losses = −logits[target]", "losses = −Σ(target ⊙ logits)"],
     "−z of the right token": "loss = −mean(logits[targets])",
+    "z of the right token in place of its logarithm": "log_likelihood = logits[targets]",
     "a yes-or-no loss for every class, added up": (
         "losses = −(ln(probabilities[target]) + Σ ln(1 − probabilities) − ln(1 − probabilities[target]))"
     ),
@@ -969,8 +970,9 @@ PHRASES: dict[str, Any] = {
     "W_1 and W_3 are exchanged": ("hidden = linear", "linear = hidden"),
     "the probabilities of those chosen, as they are": "gates = taken",
     "the gates of those chosen share a whole": "gates = routed_scale·(taken / (Σ taken))",
-    "every expert is asked": "gates = probabilities",
+    "every expert is asked": ["gates = probabilities", "taken = probabilities"],
     "the chosen experts count alike": "gates = routed",
+    "the chosen experts share a whole alike": lambda p: p["routed"] / p["routed"].sum(-1, keepdims=True),
     "without gates": "gates = routed",
     "without the shared expert": "output = mixed",
     "the gates are not scaled in the end": "gates = right / routed_scale",
@@ -1126,7 +1128,7 @@ PHRASES: dict[str, Any] = {
     "√(σ + ε)": "standard_deviation = √(√variance + ε)",
     "the deviation under the root": "standard_deviation = √(√variance + ε)",
     "divided by σ² + ε": "standard_deviation = variance + ε",
-    "no root": ["standard_deviation = right²", "update = −lr·(m̂ / (v̂ + ε))"],
+    "no root": ["standard_deviation = right²", "update = −lr·(m̂ / (v̂ + ε)) − lr·weight_decay·θ"],
     "divided by (σ² + ε)²": "standard_deviation = (variance + ε)²",
     "without γ and β": "right == γ ⊙ wrong + β",
     "without γ": ["right == γ ⊙ wrong", "right == (γ + 1) ⊙ wrong"],
@@ -1205,6 +1207,7 @@ PHRASES: dict[str, Any] = {
     "a sigmoid in place of tanh": recurrence(lambda a, u, b: sigmoid(a + u + b)),
     "tanh(x·W_x) + h·W_h": recurrence(lambda a, u, b: np.tanh(a + b) + u),
     "the state is added after tanh": recurrence(lambda a, u, b: np.tanh(a + b) + u),
+    "without tanh for the new content": when(lambda p: p.name == "gates" and same_gates(p, lambda x: x, range(4))),
     "a sigmoid in place of tanh for the new content": when(
         lambda p: p.name == "gates" and same_gates(p, sigmoid, range(4))
     ),
@@ -1255,6 +1258,8 @@ PHRASES: dict[str, Any] = {
     "as if iteration 0 were the first": when(lambda p: p.group == "iteration 0" and p.name == "point"),
     "the slope at the start, for every step": "gradient = 2·start",
     "x − f′(x)": "update = −gradient",
+    "lr times the direction": "update = −right",
+    "and the point minus it": when(lambda p: p.name == "update"),
     "m and v without the correction": ("m̂ = m", "v̂ = v"),
     "divided by 1 − β in every step": ("m̂ = m / (1 − beta1)", "v̂ = v / (1 − beta2)"),
     "steps counted from 0": [
@@ -1262,10 +1267,10 @@ PHRASES: dict[str, Any] = {
         "lr = d_model^(−1/2)·min((step − 1)^(−1/2), (step − 1)·warmup^(−3/2))",
     ],
     "t is one too large": ("m̂ = m / (1 − beta1^(turn + 1))", "v̂ = v / (1 − beta2^(turn + 1))"),
-    "√(v̂ + ε)": "update = −lr·(m̂ / √(v̂ + ε))",
-    "ε under the root": "update = −lr·(m̂ / √(v̂ + ε))",
-    "ε beside the uncorrected √v": "update = −lr·(m̂ / (√v̂ + ε / √(1 − beta2^turn)))",
-    "m̂/(v̂ + ε)": "update = −lr·(m̂ / (v̂ + ε))",
+    "√(v̂ + ε)": "update = −lr·(m̂ / √(v̂ + ε)) − lr·weight_decay·θ",
+    "ε under the root": "update = −lr·(m̂ / √(v̂ + ε)) − lr·weight_decay·θ",
+    "ε beside the uncorrected √v": "update = −lr·(m̂ / (√v̂ + ε / √(1 − beta2^turn))) − lr·weight_decay·θ",
+    "m̂/(v̂ + ε)": "update = −lr·(m̂ / (v̂ + ε)) − lr·weight_decay·θ",
     "v averages |g|": "v = beta2·previous + (1 − beta2)·|g|",
     "g²": "v = beta2·previous + (1 − beta2)·g²",
     "β₁ and β₂ are swapped": [

@@ -29,8 +29,8 @@ from attncalc.homework.reading.answers import (
 )
 from attncalc.language.graph import Node, walk
 
-AS_MINUS_INFINITY = -1e4
-"""From here on down a number stands for −∞ in masked scores: its exponential is 0."""
+AS_MINUS_INFINITY = -750.0
+"""From here on down a number stands for −∞ in masked scores: its exponential is 0. Scores may be added to −10000."""
 AS_SHOWN = 1e-6
 """So far, relative to it, a value may lie from one of few digits and have no more: 0.099999998 is shown as 0.1."""
 ROUGHLY = 0.1

@@ -51,6 +51,8 @@ MOST_PAIRS = 3000
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED, CUT = "heads-permuted", "fused-qkv-order"
+OF_MANY = ("h", "b")
+"""What heads, and items of a batch, are along: of each somebody may think anew."""
 HEADS = ("h", "g")
 """What heads of queries and of keys are along."""
 ANOTHER_BASE = "rope-wrong-base"
@@ -114,9 +116,11 @@ def explanations(
             yield _likelier(_nearest(key, question, somewhere, base, beside))
         yield from _numbers_found(key, question, beside)
         return
+    around = _around(question, singles)
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
+            yield _matching(key, question, around, question.before, close, tried=len(singles)) if base else []
     if as_written:
         return
     if question.by_hand:
@@ -132,6 +136,15 @@ def explanations(
         for close in (fits, nearly):
             for base in question.bases:
                 yield _matching(key, question, pairs, base, close, tried=len(singles))
+
+
+def in_rows(key: Key, question: Question) -> Iterator[list[Explanation]]:
+    """One mistake in those rows alone that are wrong, of what a hand has written."""
+    if question.by_hand:
+        singles = _candidates(question, key.wrong)
+        somewhere = _in_some_places(key, question, singles, [*WHERE])
+        for close, base in product((fits, nearly), question.bases):
+            yield _matching(key, question, somewhere, base, close, tried=len(singles))
 
 
 def _bases(key: Key, question: Question) -> list[Own | None]:
@@ -241,6 +254,21 @@ def _are_apart(key: Key) -> bool:
 def _candidates(question: Question, solutions: Iterable[Solution | None]) -> list[Solution]:
     """Those of the solutions that there are, and that have the step."""
     return [found for found in solutions if found and question.step in found.steps]
+
+
+def _around(question: Question, candidates: Iterable[Solution]) -> list[Solution]:
+    """Those that make a small step of other own values than it is made of, past the ones that stand between."""
+    if not question.by_hand or not question.own:
+        return []
+    others = question.before.keys() - question.own.keys()
+
+    def reads_others(candidate: Solution) -> bool:
+        met = walk(
+            candidate.steps[question.step].sources[0], into=lambda n: () if is_given(n, question.before) else n.sources
+        )
+        return any(is_given(node, question.before) and node.key in others for node in met)
+
+    return [candidate for candidate in candidates if others and reads_others(candidate)]
 
 
 def _pairs(key: Key, question: Question) -> Iterator[Solution]:
@@ -386,8 +414,10 @@ def _is_within(key: Key, question: Question, found: Sequence[Solution], own: Own
     return not key.is_small(question.step) or bool(_hits(question.answer, _values(key, question, found, own)))
 
 
-def _in_some_places(key: Key, question: Question, singles: Sequence[Solution]) -> list[Solution]:
-    """Mistakes in some heads or items of a batch alone: in those that are wrong.
+def _in_some_places(
+    key: Key, question: Question, singles: Sequence[Solution], along: Sequence[str] = OF_MANY
+) -> list[Solution]:
+    """Mistakes in some heads or items of a batch alone, or along other axes: in those that are wrong.
 
     Where heads have been mixed it is each by itself.
     """
@@ -396,7 +426,7 @@ def _in_some_places(key: Key, question: Question, singles: Sequence[Solution]) -
         return []
     wrong = ~fits(answer, question.expected) & answer.answered
     found: dict[str, list[int]] = {}
-    for axis in (step.names.index(name) for name in WHERE if name in step.names):
+    for axis in (step.names.index(name) for name in along if name in step.names):
         spoilt = wrong.any(axis=tuple(other for other in range(wrong.ndim) if other != axis))
         found |= {} if spoilt.all() or not spoilt.any() else {step.names[axis]: np.flatnonzero(spoilt).tolist()}
     several = [found] if found else []

@@ -620,6 +620,7 @@ class Question(NamedTuple):
     answer: Answer
     expected: Array
     own: Mapping[StepKey, Array]  # the own values that the step is made of
+    before: Own  # all own values, which a mistake may take in the place of those
     own_are_right: bool
     right: Sequence[Solution]  # the solutions by which it may be right
     kept: Digits  # the digits that may have been kept on the way

@@ -550,7 +550,7 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
             continue
         if is_as_lost(answer, value):
             return CARRIED
-        if says_nothing(value, expected):
+        if np.isnan(value).any() or (value is not follows and says_nothing(value, expected)):
             continue
         if is_right(answer, value) or (answer.enough.any() and nearly(answer, value).all()):
             return CARRIED
@@ -566,7 +566,7 @@ def follows_as_written(key: Key, question: Question) -> Finding | None:
     if question.own_are_right or _are_one_number(question):
         return None
     answer, follows = question.answer, key.value(question.step, own=question.own)
-    if follows is None or follows.shape != answer.shape or says_nothing(follows, question.expected):
+    if follows is None or follows.shape != answer.shape or np.isnan(follows).any():
         return None
     return CARRIED if is_right(answer, follows) else None
 
@@ -578,7 +578,7 @@ def _are_one_number(question: Question) -> bool:
 
 
 def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterator[Array | None]:
-    """What follows from own values by an alternative rule, and by the mistakes that were made from the true operands.
+    """What follows from own values by an alternative rule, and by the mistakes made, also from the true operands.
 
     An alternative is one that nothing speaks against: no own value is that of a step which it writes.
     """
@@ -588,6 +588,8 @@ def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterato
             yield key.value(question.step, solution, question.own)
     if made and (wrong := key.solutions.by(*made)):
         yield key.value(question.step, wrong)
+        if question.by_hand:
+            yield key.value(question.step, wrong, question.own)
 
 
 def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Answer], follows: Array) -> bool:

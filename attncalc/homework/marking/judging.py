@@ -19,6 +19,7 @@ from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
     ids,
+    in_rows,
     made_again,
     made_as_well,
     made_throughout,
@@ -335,6 +336,7 @@ class _Sheet:
             or self._unless_mistaken(question, at_fewer_digits(self.key, question, surely=True))
             or self._mistaken(question)
             or self._slipped(question)
+            or self._named(question, in_rows(self.key, question))
             or self._named(question, () if self.made else pairs_in_dump(self.key, question))
             or with_a_constant_taken(self.key, question, self.answers, self.found.values(), surely=False)
             or at_fewer_digits(self.key, question, surely=False)
@@ -514,7 +516,7 @@ class _Sheet:
         kept = digits_kept(answer, self.decimals)
         by_hand = not self._is_by_machine(answer) and self.key.is_small(step)
         by_hand = by_hand and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
-        return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
+        return Question(step, answer, expected, own, self.own, own_are_right, right, kept, by_hand)
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
         """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
