@@ -250,6 +250,16 @@ def test_states_in_float32_have_the_noise_of_a_model_whose_logits_alone_are_narr
     assert any("as other arrays are" in (step.hint or "") for step in marked.steps)
 
 
+def test_few_logits_of_few_decimals_have_the_noise_of_the_states_beside_them() -> None:
+    """Alone they may be a hand's."""
+    dump = {name: held(value, "bfloat16") for name, value in returned(computed("vit")).items() if "hidden" in name}
+    dump["logits"] = np.array([0.984375, -0.54296875, -1.4453125, 0.71875, -0.890625])
+    for off, first in ((0.0, None), (0.125, "logits")):
+        dump["logits"][0] += off
+        marked = marker_of("vit").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+        assert (marked.first_wrong, "judged as bfloat16" in (marked["logits"].hint or "")) == (first, True)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("stored", ["bfloat16", "float16"])
 def test_a_token_that_goes_to_an_expert_whose_score_is_far_from_the_best_is_wrong(stored: str) -> None:
