@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import IDS, computed, rewritten
-from homework.test_model_dumps import FFN, SCORES, continued, marker_of, returned
+from homework.test_model_dumps import FFN, REMEMBERED, SCORES, continued, marker_of, returned
 
 import attncalc as ac
 from attncalc.evaluate.precisions import held
@@ -258,6 +258,19 @@ def test_few_logits_of_few_decimals_have_the_noise_of_the_states_beside_them() -
         dump["logits"][0] += off
         marked = marker_of("vit").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
         assert (marked.first_wrong, "judged as bfloat16" in (marked["logits"].hint or "")) == (first, True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("lost", [3, 5])
+def test_a_mistake_by_which_a_state_overflows_is_named_in_the_rows_before(lost: int) -> None:
+    t, at = computed("mamba"), REMEMBERED
+    right, place = continued(t, {}), ("layer 0/ssm/scan", "durations")
+    wrong = continued(t, {place: t["layer 0/ssm/delta"]})
+    for steps, named in ((right, ""), (wrong, "ssm-no-softplus")):
+        dump = steps[at].astype(np.float32)
+        dump[lost:], dump[lost - 1] = np.nan, dump[lost - 1] * 1e30
+        marked = marker_of("mamba").mark(from_python({at: dump}))
+        assert (marked.first_wrong, marked[at].mistake or "") == (at, named)
 
 
 @pytest.mark.thorough

@@ -73,6 +73,8 @@ CLOSELY = 0.05
 """By this nearer than at first a number must be by then, or within the noise, for it to be narrowed further."""
 MOST_NUMBERS = 32
 """So many whole numbers are tried."""
+ON_THE_WAY = 1e3
+"""What is so many times as large as what is right is about to overflow."""
 AS_NEAR = 1.5
 """So many times as far off a base of fewer figures may be."""
 BEHIND = 4
@@ -106,7 +108,11 @@ def explanations(
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
             yield _likelier([*_throughout(key, question, singles, found, base), *found])
-        if as_written or is_lost(question.answer, question.expected):
+        if is_lost(question.answer, question.expected):
+            for told, base in product(_rows_told(question), bases):
+                yield _likelier(_nearest(key, told, singles, base, beside))
+            return
+        if as_written:
             return
         yield _heads_permuted(key, question)
         somewhere = _in_some_places(key, question, singles)
@@ -132,6 +138,22 @@ def explanations(
         for close in (fits, nearly):
             for base in question.bases:
                 yield _matching(key, question, pairs, base, close, tried=len(singles))
+
+
+def _rows_told(question: Question) -> Iterator[Question]:
+    """A lost dump without its lost rows, then without those on the way there: noise is as large as they are.
+
+    What overflows behind a row may be a number by the same rule. Rows that are right tell of none.
+    """
+    answer, right = question.answer, question.expected
+    size = np.abs(answer.value).max(axis=-1, keepdims=True)
+    for most in (np.finfo(float).max, ON_THE_WAY * np.abs(right).max(axis=-1, keepdims=True)):
+        told = (size <= most) & np.ones(answer.shape, dtype=bool)
+        rows = replace(
+            answer, value=np.where(told, answer.value, np.nan), text=np.where(told, answer.text, np.array(None))
+        )
+        if not fits(rows, right).all():
+            yield question._replace(answer=rows)
 
 
 def _bases(key: Key, question: Question) -> list[Own | None]:
