@@ -519,7 +519,12 @@ def _of_other_numbers(key: Key, question: Question) -> list[Solution]:
     tried = (
         ("window", "window-other-size", "window", range(1, n)),
         ("rope", "rope-other-dims", "rope_dims", range(2, width, 2)),
-        ("max_distance", "t5-other-distance", "max_distance", range(1, 2 * n) if settled.get("bias") == "t5" else ()),
+        (
+            "max_distance",
+            "t5-other-distance",
+            "max_distance",
+            (128, *range(1, 2 * n)) if settled.get("bias") == "t5" else (),
+        ),
     )
     found = []
     for there, name, option, numbers in tried:
