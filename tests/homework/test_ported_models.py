@@ -261,16 +261,22 @@ def test_few_logits_of_few_decimals_have_the_noise_of_the_states_beside_them() -
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("becomes", [np.nan, 1e9])
 @pytest.mark.parametrize("lost", [3, 5])
-def test_a_mistake_by_which_a_state_overflows_is_named_in_the_rows_before(lost: int) -> None:
+def test_a_mistake_by_which_a_state_overflows_is_named_in_the_rows_before(lost: int, becomes: float) -> None:
     t, at = computed("mamba"), REMEMBERED
     right, place = continued(t, {}), ("layer 0/ssm/scan", "durations")
     wrong = continued(t, {place: t["layer 0/ssm/delta"]})
     for steps, named in ((right, ""), (wrong, "ssm-no-softplus")):
         dump = steps[at].astype(np.float32)
-        dump[lost:], dump[lost - 1] = np.nan, dump[lost - 1] * 1e30
+        dump[lost:], dump[lost - 1] = becomes, dump[lost - 1] * 1e30
         marked = marker_of("mamba").mark(from_python({at: dump}))
         assert (marked.first_wrong, marked[at].mistake or "") == (at, named)
+
+
+@pytest.mark.parametrize("loss", [np.nan, 1e30])
+def test_a_loss_that_is_lost_is_wrong(loss: float) -> None:
+    assert marker_of("gpt2").mark(from_python({"loss": np.float32(loss)})).first_wrong == "loss"
 
 
 @pytest.mark.thorough

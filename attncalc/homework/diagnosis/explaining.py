@@ -108,11 +108,9 @@ def explanations(
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
             yield _likelier([*_throughout(key, question, singles, found, base), *found])
-        if is_lost(question.answer, question.expected):
-            for told, base in product(_rows_told(question), bases):
-                yield _likelier(_nearest(key, told, singles, base, beside))
-            return
-        if as_written:
+        for told, base in product(_rows_told(question), bases):
+            yield _likelier(_nearest(key, told, singles, base, beside))
+        if as_written or is_lost(question.answer, question.expected):
             return
         yield _heads_permuted(key, question)
         somewhere = _in_some_places(key, question, singles)
@@ -141,18 +139,22 @@ def explanations(
 
 
 def _rows_told(question: Question) -> Iterator[Question]:
-    """A lost dump without its lost rows, then without those on the way there: noise is as large as they are.
+    """A dump without the rows that are lost, then without those on the way there: noise is as large as they are.
 
     What overflows behind a row may be a number by the same rule. Rows that are right tell of none.
     """
     answer, right = question.answer, question.expected
-    size = np.abs(answer.value).max(axis=-1, keepdims=True)
-    for most in (np.finfo(float).max, ON_THE_WAY * np.abs(right).max(axis=-1, keepdims=True)):
+    if answer.shape != right.shape or not right.size or not right.ndim:
+        return
+    size, usual = (
+        np.abs(np.where(np.isfinite(right), x, 0)).max(axis=-1, keepdims=True) for x in (answer.value, right)
+    )
+    for most in (np.finfo(float).max, ON_THE_WAY * usual):
         told = (size <= most) & np.ones(answer.shape, dtype=bool)
         rows = replace(
             answer, value=np.where(told, answer.value, np.nan), text=np.where(told, answer.text, np.array(None))
         )
-        if not fits(rows, right).all():
+        if not told.all() and not fits(rows, right).all():
             yield question._replace(answer=rows)
 
 
