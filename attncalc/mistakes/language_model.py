@@ -162,6 +162,24 @@ def _normed_before_the_sum(s: Scope) -> Node:
     return replaced(s.this, whole, part) + past
 
 
+def _norm_of_the_sum(s: Scope) -> Node:
+    """The norm behind a part of what goes past it, too."""
+    group, name = s.when("norm_at", "sandwich").step.key
+    past, norm = parts(s.this, "add")
+    if norm.key != (f"{group}/post-norm{name[-1]}", "output"):
+        raise NotThere("a norm behind the part")
+    part = of_norm(norm)
+    return replaced(norm.sources[0], part, past + part)
+
+
+def _less_its_mean(s: Scope) -> Node:
+    """The squares of an RMS norm, or what it makes of its entries, without their mean."""
+    if "centered" in s:
+        raise NotThere("an RMS norm")
+    x = parts(s.this, "pow", "div")[0]
+    return replaced(s.this, x, x - mean(x))
+
+
 def _past_the_part_before(s: Scope) -> Node:
     """A sum with what went past the part before, in place of what came of that."""
     group, name = s.step.key
@@ -177,6 +195,13 @@ def _of_the_writer(s: Scope) -> Node:
     q = s.due("q")
     x = parts(q.sources[0] if q.op == "add" else q, "matmul")[0]
     return with_product(s, rename(x, x.names[-2], read.names[-2]) @ W)
+
+
+def _unbent(s: Scope) -> Node:
+    """What goes into an activation; of a gated network it is another mistake's."""
+    if "linear" in s:
+        raise NotThere("a network without a gate")
+    return s.hidden
 
 
 def _further(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -199,11 +224,10 @@ def _learned_by(others: Mapping[str, str]) -> Rule:
     """Norms of a layer with what others of its norms have learned."""
 
     def rule(s: Scope) -> Node:
-        number = s.step.args["group"][-1]
-        other_norm = f"norm{others[number]}"
+        own = s.step.args["group"].rpartition("/")[2]
 
         def other(node: Node) -> Node | None:
-            name = node.args["name"].replace(f"norm{number}/", f"{other_norm}/") if node.op == "input" else ""
+            name = node.args["name"].replace(f"/{own}/", f"/{others[own]}/") if node.op == "input" else ""
             return s.known.get(("", name)) if name and name != node.args["name"] else None
 
         [changed] = rewrite([s.this], other, until_steps)  # the steps before it may have what this one had
@@ -253,7 +277,7 @@ AROUND = (
             says="what this norm is of, as it is",
             hint="Which norms has a layer of this model, and what does each of them normalise?",
         )
-        for at in NORMS
+        for at in (*NORMS, "kv-norm/output")
     ),
     wrong(
         "norm-before-sum",
@@ -368,7 +392,7 @@ AROUND = (
         wrong(
             "norm-of-first-part",
             at,
-            _learned_by({"2": "1", "3": "1"}),
+            _learned_by({"norm2": "norm1", "norm3": "norm1", "post-norm2": "post-norm1"}),
             says="a norm with the gain of the layer's first norm",
             hint="Whose gain does each norm of a layer have?",
         )
@@ -377,16 +401,39 @@ AROUND = (
     wrong(
         "norm-of-second-part",
         "norm1/output",
-        _learned_by({"1": "2"}),
+        _learned_by({"norm1": "norm2"}),
         says="a norm with the gain of the layer's second norm",
         hint="Whose gain does each norm of a layer have?",
     ),
+    *(
+        wrong(
+            "norm-gains-exchanged",
+            f"{one}/output {other}/output",
+            _learned_by({one: other, other: one}),
+            says=f"{says} with each other's gain",
+            hint="Whose gain does each norm of a layer have?",
+        )
+        for one, other, says in (
+            ("norm1", "norm2", "the layer's first two norms"),
+            # what Llama calls post_attention_layernorm stands in front of the second part
+            ("norm2", "post-norm1", "the norms behind the first part and in front of the second"),
+            ("norm2", "post-norm2", "the norms in front of the second part and behind it"),
+            ("norm1", "post-norm1", "the norms in front of the first part and behind it"),
+        )
+    ),
     wrong(
-        "norm-gains-exchanged",
-        "norm1/output norm2/output",
-        _learned_by({"1": "2", "2": "1"}),
-        says="the layer's first two norms with each other's gain",
-        hint="Whose gain does each norm of a layer have?",
+        "ffn-no-activation",
+        "feed-forward/activated",
+        _unbent,
+        says="x·W₁·W₂, without the activation",
+        hint="What are two layers with nothing between them?",
+    ),
+    wrong(
+        "norm-of-sum-for-part",
+        "residual1 residual2",
+        _norm_of_the_sum,
+        says="LN(x + F(x)) in place of x + LN(F(x))",
+        hint="Is what goes past each part normalised as well?",
     ),
     wrong(
         "block-parallel",
@@ -560,6 +607,28 @@ AROUND = (
 )
 BESIDE = ("post-norm1", "post-norm2", "q-norm", "k-norm", "kv-norm", "norm", "final norm")
 """The norms of a model that stand beside those in front of its parts, or behind them."""
+ONE_CLASS = inside(
+    (
+        wrong(
+            "norm-layer-for-rms",
+            "squares normalized",
+            _less_its_mean,
+            says="a layer norm in place of every RMS norm, those of queries, keys and latents too",
+            hint="Does this model's norm subtract a mean?",
+            kind="convention",
+        ),
+        wrong(
+            "norm-plus-one-added",
+            "output",
+            lambda s: s.this + s.when("norm_offset", 0).normalized,
+            says="1 more than γ as it is stored, in every norm",
+            hint="Does this model multiply by what it has learned, or by 1 more?",
+            kind="convention",
+        ),
+    ),
+    *("norm1", "norm2", "norm3", *BESIDE),
+)
+"""What goes wrong in all norms of a model at once, where one class serves for them."""
 IN_LAYERS = without_nils(of_layer("123", "attention", "cross-attention", beside=BESIDE))
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *REMEMBERING, *AROUND)}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *REMEMBERING, *AROUND, *ONE_CLASS)}
 """Calculation → its mistakes, the commonest first."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attncalc.declare.mistake import NotThere, Scope, another, chosen, inside, parts, wrong
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import keep_where, softmax, total
+from attncalc.language.ops import keep_where, sigmoid, softmax, total
 from attncalc.mistakes.masking import logits
-from attncalc.mistakes.projections import OF_EXPERTS, gates_unscaled
+from attncalc.mistakes.projections import OF_EXPERTS, factors, gates_unscaled, with_product
 
 
 def _shared_in_the_whole(s: Scope) -> Node:
@@ -16,6 +19,29 @@ def _shared_in_the_whole(s: Scope) -> Node:
         raise NotThere("a scale")
     mixed, shared = parts(s.this, "add")
     return mixed + shared * scale
+
+
+def _gated_before(s: Scope) -> Node:
+    """What goes into an expert multiplied by its gate, and what comes out added as it is."""
+    if s.step.args["name"] == "gates":
+        return s.routed
+    tokens, W = factors(s)
+    return with_product(s, s.due("gates").T * (tokens @ W))
+
+
+def _corrected_before(s: Scope) -> Node:
+    """The correction added to the router's logits, so that gates and ranks both take it."""
+    correction = parts(s.due("corrected"), "add")[1]
+    if s.step.args["name"] == "corrected":
+        return s.probabilities
+    bend = sigmoid if s.options["experts_scoring"] == "sigmoid" else softmax
+    return bend(s.logits + correction)
+
+
+def _ranked_otherwise(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["experts_groups"] is None:
+        raise NotThere("groups")
+    return {"experts_group_by": "best" if given["experts_group_by"] == "best-two" else "best-two"}
 
 
 EXPERTS_OF_MODELS = (
@@ -66,6 +92,35 @@ EXPERTS_OF_MODELS = (
         options={"experts_groups": None},
         says="experts of any group are chosen",
         hint="Of how many groups does a token meet experts?",
+    ),
+    wrong(
+        "experts-softmax-after-topk",
+        options=chosen(experts_no_renormalise={True: False}),
+        says="the gates of those chosen share a whole",
+        hint="What do the gates of a token sum to?",
+        kind="convention",
+    ),
+    wrong(
+        "experts-groups-by-other",
+        options=_ranked_otherwise,
+        says="a group ranked by its best expert in place of its best two, or the other way round",
+        hint="How good is a group of experts for a token?",
+        kind="convention",
+    ),
+    # what some kernels are asked for by apply_router_weight_on_input
+    wrong(
+        "experts-gated-before",
+        "feed-forward/gates feed-forward/hidden feed-forward/linear",
+        _gated_before,
+        says="what goes into an expert is multiplied by its gate, in place of what comes out",
+        hint="Does a gate weigh what an expert is asked, or what it answers?",
+    ),
+    wrong(
+        "experts-correction-in-logits",
+        "feed-forward/probabilities feed-forward/corrected",
+        _corrected_before,
+        says="the correction is added to the router's logits, as a bias is",
+        hint="What is the correction of an expert for?",
     ),
     wrong(
         "experts-correction-missing",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attncalc.declare.mistake import Mistake, Rule, Scope, inside, parts, replaced, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, index, outer, part_of, take
+from attncalc.language.ops import concat, exp, index, outer, part_of, sigmoid, softplus, spread, take
 
 
 def _late(s: Scope) -> Node:
@@ -104,15 +106,32 @@ SCAN = (
 """Mistakes of a scan."""
 
 
-def _ahead(s: Scope) -> Node:
-    """Windows that end as far behind their token as they should begin before it."""
-    seen = s.this
-    while seen.op != "slice":
-        seen = seen.sources[0]
-    name, kept = seen.args["over"], seen.args["stop"]
-    whole = seen.sources[0]
-    size = whole.axes[-1].size
-    return replaced(s.this, seen, part_of(whole, name, size - kept, size))
+def _ahead(by: Callable[[int], int]) -> Rule:
+    """Windows that end so many tokens behind theirs, of as many as they reach back."""
+
+    def rule(s: Scope) -> Node:
+        seen = s.this
+        while seen.op != "slice":
+            seen = seen.sources[0]
+        name, kept = seen.args["over"], seen.args["stop"]
+        whole = seen.sources[0]
+        first = by(whole.axes[-1].size - kept)
+        return replaced(s.this, seen, part_of(whole, name, first, first + kept))
+
+    return rule
+
+
+def _past_the_gate(s: Scope) -> Node:
+    """What goes past the state added behind the gate."""
+    found, gate = parts(s.this, "mul")
+    read, past = parts(found, "add")
+    return read * gate + past
+
+
+def _biased_after(s: Scope) -> Node:
+    """δ's bias added to what softplus has made positive."""
+    product, bias = parts(parts(s.this, "softplus")[0], "add")
+    return softplus(product) + bias
 
 
 def _turned_round(s: Scope) -> Node:
@@ -145,12 +164,19 @@ _OF_THE_LAYER = (
     _exchanged("gate-up-swapped", "inner", "gate", "what is remembered and its gate are exchanged"),
     _exchanged("ssm-b-c-swapped", "b", "c", "what a token writes to and what it reads from are exchanged"),
     *map(_biasless, ("inner", "gate", "convolved", "delta", "output")),
-    wrong(
-        "ssm-conv-looks-ahead",
-        "convolved",
-        _ahead,
-        says="windows that begin at their token",
-        hint="Which tokens stand in the window of the first one?",
+    *(
+        wrong(
+            "ssm-conv-looks-ahead",
+            "convolved",
+            _ahead(by),
+            says=says,
+            hint="Which tokens stand in the window of the first one?",
+        )
+        for by, says in (
+            (lambda reach: reach, "windows that begin at their token"),
+            (lambda reach: reach // 2, "windows with their token in the middle, or behind it"),
+            (lambda reach: (reach + 1) // 2, "windows with their token in the middle, or in front of it"),
+        )
     ),
     wrong(
         "ssm-conv-linear",
@@ -165,6 +191,20 @@ _OF_THE_LAYER = (
         lambda s: parts(s.this, "mul")[0] * s.gate,
         says="times the gate itself, without SiLU",
         hint="What does a gate do where it is far below 0?",
+    ),
+    wrong(
+        "ssm-gate-sigmoid",
+        "gated",
+        lambda s: parts(s.this, "mul")[0] * sigmoid(s.gate),
+        says="times the gate's sigmoid, not its SiLU",
+        hint="What does a gate do where it is far above 0?",
+    ),
+    wrong(
+        "ssm-skip-past-gate",
+        "gated",
+        _past_the_gate,
+        says="what goes past the state goes past the gate, too",
+        hint="Where do the two ways meet, before the gate or behind it?",
     ),
     wrong(
         "gate-missing",
@@ -189,12 +229,40 @@ _OF_ITS_PARTS = (
         says="δ as the layer left it, without softplus",
         hint="May a token last less than no time?",
     ),
+    *(
+        wrong(
+            "ssm-a-log-as-a",
+            "scan/rates",
+            rule,
+            says=says,
+            hint="Is what is stored A itself, or its logarithm?",
+        )
+        for rule, says in (
+            (lambda s: parts(parts(s.this, "neg")[0], "exp")[0], "the logarithm taken for A itself"),
+            (lambda s: -parts(parts(s.this, "neg")[0], "exp")[0], "the logarithm taken for −A"),
+        )
+    ),
     wrong(
-        "ssm-a-log-as-a",
-        "scan/rates",
-        lambda s: parts(parts(s.this, "neg")[0], "exp")[0],
-        says="the logarithm taken for A itself",
-        hint="Is what is stored A itself, or its logarithm?",
+        "ssm-bias-after-softplus",
+        "scan/durations",
+        _biased_after,
+        says="softplus before the bias is added",
+        hint="Is the bias of δ added in the layer, or to what is positive already?",
+    ),
+    wrong(
+        "ssm-decay-without-delta",
+        "scan/decay",
+        lambda s: exp(spread(s.rates, s.this.axes)),
+        says="the state fades as if every token lasted for 1",
+        hint="Does a token that lasts long leave as much of the state as a short one?",
+    ),
+    # what D begins with: a checkpoint's that nobody loaded
+    wrong(
+        "ssm-skip-not-loaded",
+        "scan/output",
+        lambda s: parts(s.this, "add")[0] + s.x,
+        says="D = 1, as before any training",
+        hint="How much of its input does each channel hand on?",
     ),
     wrong(
         "ssm-zoh-for-euler",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import IDS, computed, rewritten
-from homework.test_model_dumps import FFN, SCORES, continued, marker_of, returned
+from homework.test_model_dumps import FFN, REMEMBERED, SCORES, continued, marker_of, returned
 
 import attncalc as ac
 from attncalc.evaluate.precisions import held
@@ -252,6 +252,35 @@ def test_states_in_float32_have_the_noise_of_a_model_whose_logits_alone_are_narr
     assert any("as other arrays are" in (step.hint or "") for step in marked.steps)
 
 
+def test_few_logits_of_few_decimals_have_the_noise_of_the_states_beside_them() -> None:
+    """Alone they may be a hand's."""
+    dump = {name: held(value, "bfloat16") for name, value in returned(computed("vit")).items() if "hidden" in name}
+    dump["logits"] = np.array([0.984375, -0.54296875, -1.4453125, 0.71875, -0.890625])
+    for off, first in ((0.0, None), (0.125, "logits")):
+        dump["logits"][0] += off
+        marked = marker_of("vit").mark(from_python({name: x.astype(np.float32) for name, x in dump.items()}))
+        assert (marked.first_wrong, "judged as bfloat16" in (marked["logits"].hint or "")) == (first, True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("becomes", [np.nan, 1e9])
+@pytest.mark.parametrize("lost", [3, 5])
+def test_a_mistake_by_which_a_state_overflows_is_named_in_the_rows_before(lost: int, becomes: float) -> None:
+    t, at = computed("mamba"), REMEMBERED
+    right, place = continued(t, {}), ("layer 0/ssm/scan", "durations")
+    wrong = continued(t, {place: t["layer 0/ssm/delta"]})
+    for steps, named in ((right, ""), (wrong, "ssm-no-softplus")):
+        dump = steps[at].astype(np.float32)
+        dump[lost:], dump[lost - 1] = becomes, dump[lost - 1] * 1e30
+        marked = marker_of("mamba").mark(from_python({at: dump}))
+        assert (marked.first_wrong, marked[at].mistake or "") == (at, named)
+
+
+@pytest.mark.parametrize("loss", [np.nan, 1e30])
+def test_a_loss_that_is_lost_is_wrong(loss: float) -> None:
+    assert marker_of("gpt2").mark(from_python({"loss": np.float32(loss)})).first_wrong == "loss"
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("stored", ["bfloat16", "float16"])
 def test_a_token_that_goes_to_an_expert_whose_score_is_far_from_the_best_is_wrong(stored: str) -> None:
@@ -262,3 +291,167 @@ def test_a_token_that_goes_to_an_expert_whose_score_is_far_from_the_best_is_wron
     dump = {name: held(steps[name], stored).astype(np.float32) for name in ("layer 1/residual2", "logits")}
     marked = marker_of("mixtral").mark(from_python(dump))
     assert (bool(marked), marked.first_wrong) == (False, "layer 1/residual2")
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def even(x: Any, eps: float = 1e-6) -> Any:
+    """What an RMS norm makes of a row, without a gain."""
+    return x / np.sqrt(np.mean(x * x, -1, keepdims=True) + eps)
+
+
+Steps = dict[str, Any]
+Given = dict[tuple[str, str], Any]
+SSM, ROUTED = "layer 0/ssm", "layer 1/feed-forward"
+
+
+def centred_windows(t: ac.Trace) -> Any:
+    """A convolution whose windows have their token in the middle."""
+    kernel, inner = t.inputs[f"{SSM}/kernel"].value, np.pad(t[f"{SSM}/inner"], ((1, 1), (0, 0)))
+    n, reach = len(t[f"{SSM}/inner"]), kernel.shape[-1]
+    seen = np.stack([inner[i : i + n] for i in range(reach)])
+    return np.einsum("knd,dk->nd", seen, kernel.reshape(-1, reach)) + t.inputs[f"{SSM}/kernel_bias"].value
+
+
+def gated_before(t: ac.Trace) -> Any:
+    """Experts that are asked for what their gates leave of a token."""
+    x, gates = t["layer 0/norm2/output"], t["layer 0/feed-forward/gates"]
+    w1, w2, w3 = (t.inputs[f"layer 0/experts/{name}"].value for name in ("w1", "w2", "w3"))
+    up, beside = (np.einsum("ne,nd,edf->enf", gates, x, w) for w in (w1, w3))
+    return np.einsum("ne,enf,efd->nd", gates > 0, up * sigmoid(up) * beside, w2)
+
+
+def corrected(t: ac.Trace) -> Any:
+    return sigmoid(t[f"{ROUTED}/logits"] + t.inputs["layer 1/experts/correction"].value)
+
+
+def of_the_sum(t: ac.Trace) -> Any:
+    x = t["embedding/output"] + t["layer 0/attention/output"]
+    return even(x) * (1 + t.inputs["layer 0/post-norm1/gamma"].value)
+
+
+def past(t: ac.Trace) -> Any:
+    return t[f"{SSM}/x"] * t.inputs[f"{SSM}/skip"].value
+
+
+def by_silu(t: ac.Trace) -> Any:
+    return t[f"{SSM}/gate"] * sigmoid(t[f"{SSM}/gate"])
+
+
+PORTS: list[tuple[str, str, str, Any]] = [
+    (
+        "mamba",
+        "ssm-gate-sigmoid",
+        REMEMBERED,
+        lambda t: {(SSM, "gated"): t[f"{SSM}/scan/output"] * sigmoid(t[f"{SSM}/gate"])},
+    ),
+    (
+        "mamba",
+        "ssm-skip-past-gate",
+        REMEMBERED,
+        lambda t: {(SSM, "gated"): (t[f"{SSM}/scan/output"] - past(t)) * by_silu(t) + past(t)},
+    ),
+    (
+        "mamba",
+        "ssm-skip-not-loaded",
+        REMEMBERED,
+        lambda t: {(f"{SSM}/scan", "output"): t[f"{SSM}/scan/output"] - past(t) + t[f"{SSM}/x"]},
+    ),
+    ("mamba", "ssm-a-log-as-a", REMEMBERED, lambda t: {(f"{SSM}/scan", "rates"): -np.log(-t[f"{SSM}/scan/rates"])}),
+    (
+        "mamba",
+        "ssm-decay-without-delta",
+        REMEMBERED,
+        lambda t: {(f"{SSM}/scan", "decay"): np.exp(t[f"{SSM}/scan/rates"]) + 0 * t[f"{SSM}/scan/decay"]},
+    ),
+    (
+        "mamba",
+        "ssm-bias-after-softplus",
+        REMEMBERED,
+        lambda t: {
+            (f"{SSM}/scan", "durations"): np.log1p(np.exp(t[f"{SSM}/delta"] - t.inputs[f"{SSM}/bdt"].value))
+            + t.inputs[f"{SSM}/bdt"].value
+        },
+    ),
+    ("mamba", "ssm-conv-looks-ahead", REMEMBERED, lambda t: {(SSM, "convolved"): centred_windows(t)}),
+    ("mixtral", "experts-gated-before", FFN, lambda t: {("layer 0/feed-forward", "output"): gated_before(t)}),
+    (
+        "deepseek_v3",
+        "experts-correction-in-logits",
+        "layer 1/residual2",
+        lambda t: {(ROUTED, name): corrected(t) for name in ("probabilities", "corrected")},
+    ),
+    (
+        "deepseek_v3",
+        "norm-missing",
+        SCORES,
+        lambda t: {("layer 0/attention/kv-norm", "output"): t["layer 0/attention/latent"]},
+    ),
+    (
+        "gpt2",
+        "ffn-no-activation",
+        FFN,
+        lambda t: {("layer 0/feed-forward", "activated"): t["layer 0/feed-forward/hidden"]},
+    ),
+    ("gemma2", "norm-of-sum-for-part", "layer 0/residual1", lambda t: {("layer 0", "residual1"): of_the_sum(t)}),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("model", "mistake", "at", "wrong"), PORTS, ids=[f"{p[0]}-{p[1]}" for p in PORTS])
+def test_what_a_port_does_otherwise_is_named(model: str, mistake: str, at: str, wrong: Any) -> None:
+    t = computed(model)
+    steps = continued(t, {}) | continued(t, wrong(t))
+    marked = marker_of(model).mark(from_python({at: steps[at].astype(np.float32)}))
+    assert (marked.first_wrong, marked[at].mistake) == (at, mistake)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("mistake", ["norm-layer-for-rms", "norm-plus-one-added"])
+def test_what_one_class_does_wrong_for_all_norms_is_named(mistake: str) -> None:
+    """Those of latents are of the same class as the others."""
+    t = computed("deepseek_v3")
+    given: Given = {}
+    steps: Steps = continued(t, {})
+    for group in [step.group for step in t.steps if step.name == "normalized" and step.group.startswith("layer 0/")]:
+        x = steps[f"{group}/normalized"]
+        if mistake == "norm-plus-one-added":
+            given[group, "output"] = steps[f"{group}/output"] + x
+        else:
+            x = x * steps[f"{group}/root_mean_square"][:, None]
+            given[group, "normalized"] = even(x - x.mean(-1, keepdims=True), 1e-5 if group.endswith("norm1") else 1e-6)
+        steps |= continued(t, given)
+    marked = marker_of("deepseek_v3").mark(from_python({SCORES: steps[SCORES].astype(np.float32)}))
+    assert marked[SCORES].mistake == mistake
+
+
+@pytest.mark.thorough
+def test_gates_that_share_a_whole_where_they_should_not_are_named(tmp_path: Path) -> None:
+    """As Mixtral's code makes them, in a model of Qwen's that leaves them as they are."""
+    folder = rewritten(tmp_path, "qwen3_moe", dict, config={"norm_topk_prob": False})
+    dump = returned(computed("qwen3_moe", folder, experts_no_renormalise=False))
+    marked = computed("qwen3_moe", folder).check(dump)
+    assert (marked.first_wrong, marked[FFN].mistake) == (FFN, "experts-softmax-after-topk")
+
+
+@pytest.mark.thorough
+def test_groups_that_are_ranked_by_their_best_expert_alone_are_named() -> None:
+    dump = returned(computed("deepseek_v3", dtype="float32", experts_group_by="best"))
+    told = [step.mistake for step in marker_of("deepseek_v3").mark(from_python(dump)).steps if step.mistake]
+    assert told[:1] == ["experts-groups-by-other"]
+
+
+@pytest.mark.thorough
+def test_norms_that_another_model_calls_so_are_named(tmp_path: Path) -> None:
+    """Llama's post_attention_layernorm stands where Gemma 2 has its pre_feedforward_layernorm."""
+
+    def exchanged(tensors: dict[str, Any]) -> dict[str, Any]:
+        one, other = "post_attention_layernorm", "pre_feedforward_layernorm"
+        names = {name: name.replace(one, "?").replace(other, one).replace("?", other) for name in tensors}
+        return {name: tensors[there] for name, there in names.items()}
+
+    dump = returned(computed("gemma2", rewritten(tmp_path, "gemma2", exchanged), dtype="float32"))
+    told = [step.mistake for step in marker_of("gemma2").mark(from_python(dump)).steps if step.mistake]
+    assert told[:1] == ["norm-gains-exchanged"]

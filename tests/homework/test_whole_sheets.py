@@ -207,7 +207,7 @@ def test_another_divisor_is_named_beside_a_decay_that_stands_apart(
     assert [*found(trace, steps, 4).values()] == [mistake, *["follows"] * 5]
 
 
-DESCENTS = {
+DESCENTS: dict[str, tuple[ac.Trace, Callable[[Array], Array], list[float]]] = {
     "x": (ac.descend("x**2", start=3, lr=0.1, steps=3), lambda x: 2 * x, [3.0]),
     "x and y": (
         ac.descend("x**2 + 2*y**2", start={"x": 3, "y": -1}, lr=0.1, steps=3),

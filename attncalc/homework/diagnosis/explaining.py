@@ -75,6 +75,8 @@ CLOSELY = 0.05
 """By this nearer than at first a number must be by then, or within the noise, for it to be narrowed further."""
 MOST_NUMBERS = 32
 """So many whole numbers are tried."""
+ON_THE_WAY = 1e3
+"""What is so many times as large as what is right is about to overflow."""
 AS_NEAR = 1.5
 """So many times as far off a base of fewer figures may be."""
 BEHIND = 4
@@ -108,6 +110,8 @@ def explanations(
             if found and not as_written and not _is_within(key, question, found, base):
                 yield from _numbers_found(key, question, beside, within=True)  # a rule is only near
             yield _likelier([*_throughout(key, question, singles, found, base), *found])
+        for told, base in product(_rows_told(question), bases):
+            yield _likelier(_nearest(key, told, singles, base, beside))
         if as_written or is_lost(question.answer, question.expected):
             return
         yield _heads_permuted(key, question)
@@ -145,6 +149,26 @@ def in_rows(key: Key, question: Question) -> Iterator[list[Explanation]]:
         somewhere = _in_some_places(key, question, singles, [*WHERE])
         for close, base in product((fits, nearly), question.bases):
             yield _matching(key, question, somewhere, base, close, tried=len(singles))
+
+
+def _rows_told(question: Question) -> Iterator[Question]:
+    """A dump without the rows that are lost, then without those on the way there: noise is as large as they are.
+
+    What overflows behind a row may be a number by the same rule. Rows that are right tell of none.
+    """
+    answer, right = question.answer, question.expected
+    if answer.shape != right.shape or not right.size or not right.ndim:
+        return
+    size, usual = (
+        np.abs(np.where(np.isfinite(right), x, 0)).max(axis=-1, keepdims=True) for x in (answer.value, right)
+    )
+    for most in (np.finfo(float).max, ON_THE_WAY * usual):
+        told = (size <= most) & np.ones(answer.shape, dtype=bool)
+        rows = replace(
+            answer, value=np.where(told, answer.value, np.nan), text=np.where(told, answer.text, np.array(None))
+        )
+        if not told.all() and not fits(rows, right).all():
+            yield question._replace(answer=rows)
 
 
 def _bases(key: Key, question: Question) -> list[Own | None]:
@@ -527,7 +551,12 @@ def _of_other_numbers(key: Key, question: Question) -> list[Solution]:
     tried = (
         ("window", "window-other-size", "window", range(1, n)),
         ("rope", "rope-other-dims", "rope_dims", range(2, width, 2)),
-        ("max_distance", "t5-other-distance", "max_distance", range(1, 2 * n) if settled.get("bias") == "t5" else ()),
+        (
+            "max_distance",
+            "t5-other-distance",
+            "max_distance",
+            (128, *range(1, 2 * n)) if settled.get("bias") == "t5" else (),
+        ),
     )
     found = []
     for there, name, option, numbers in tried:

@@ -116,18 +116,20 @@ def judged_as(stored: str, own: str, *, inferred: bool) -> str:
 
 
 def widened_together(answers: Mapping[StepKey, Answer]) -> dict[StepKey, Answer]:
-    """The small arrays of a dump that were widened from a narrow type, as far as they tell together with the others."""
-    wide = {key: answer for key, answer in answers.items() if answer.stored in DTYPES}
-    held_in = {key: answer.value.astype(answer.stored) for key, answer in wide.items()}  # text has fewer digits
-    small = {key: wide[key] for key, value in held_in.items() if narrowest(value) in NARROW}
-    if not small:
+    """The small arrays of a dump that were widened from a narrow type, as far as they tell together with the others.
+
+    Those of few decimals may be a hand's, and tell nothing: they are in the type of the others.
+    """
+    wide = {key: answer for key, answer in answers.items() if answer.stored in ("", *DTYPES)}
+    held_in = {key: answer.value.astype(answer.stored or "float32") for key, answer in wide.items()}  # text is shorter
+    small = {key: value for key, value in held_in.items() if narrowest(value) in NARROW}
+    telling = [value for key, value in small.items() if wide[key].stored]
+    telling += [answer.value for answer in answers.values() if answer.inferred and answer.stored in NARROW]
+    stored = narrowest(np.concatenate([np.empty(0), *map(np.ravel, telling)]))
+    if stored not in NARROW or sum(value.size for value in telling) < FEWEST_DUMPED:
         return {}
-    others = [answer.value.ravel() for answer in answers.values() if answer.inferred and answer.stored in NARROW]
-    numbers = np.concatenate([*(held_in[key].ravel() for key in small), *others])
-    stored = narrowest(numbers.astype(np.float64))
-    if stored not in NARROW or numbers.size < FEWEST_DUMPED:
-        return {}
-    return {key: replace(answer.as_stored(stored), inferred=True) for key, answer in small.items()}
+    fitting = [key for key, value in small.items() if np.array_equal(held(value, stored), value, equal_nan=True)]
+    return {key: replace(wide[key].as_stored(stored), said=False, inferred=True) for key in fitting}
 
 
 # Norms that were worked out in a dump's own narrow type, where float32 is the rule, are told from noise.

@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.calculations import WHOLE
 from attncalc.common.errors import AttncalcError, InputError, listed, quoted
-from attncalc.common.numerals import DTYPES, QUESTION, RULE
+from attncalc.common.numerals import QUESTION, RULE
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.comparing import fits, furthest, is_lost, largest_error, times_allowed
 from attncalc.homework.diagnosis.key import Key
@@ -71,7 +71,7 @@ class Marker:
             asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
             answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
             answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
-            if not self.dtype and any(answer.stored in DTYPES for answer in answers.values()):
+            if not self.dtype and any(answer.stored for answer in answers.values()):
                 from attncalc.homework.diagnosis.noise import widened_together  # a door: few answers are dumps
 
                 answers |= widened_together(answers)
