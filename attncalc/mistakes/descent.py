@@ -7,14 +7,9 @@ from attncalc.language.graph import Node
 from attncalc.mistakes.updates import TAKEN_AWAY
 
 
-def _plain_descent(s: Scope) -> None:
-    s.when("optimizer", "gd").when("weight_decay", 0)
-
-
-def _plain(s: Scope) -> Node:
-    """The gradient, if the update is −lr times it."""
-    _plain_descent(s)
-    return s.gradient
+def _plain_descent(s: Scope) -> Scope:
+    """Where the update is −lr times the gradient."""
+    return s.when("optimizer", "gd").when("weight_decay", 0)
 
 
 def _start_again(s: Scope) -> Node:
@@ -41,7 +36,7 @@ def _height(s: Scope) -> Node:
 
 COUNTED = "Is iteration 0 the start, or an update?"
 DESCENT = (
-    wrong("gd-sign", "update", lambda s: s.options["lr"] * _plain(s), says="x + α·f′(x)", hint="Did f go down?"),
+    wrong("gd-sign", "update", lambda s: -_plain_descent(s).this, says="x + α·f′(x)", hint="Did f go down?"),
     wrong("gd-f-for-fprime", "gradient", _height, says="α·f(x)", hint="Is that the slope, or the height?"),
     wrong(
         "gd-no-2",
@@ -75,7 +70,13 @@ DESCENT = (
         says="the slope at the start, for every step",
         hint="At which point is the slope of this step taken?",
     ),
-    wrong("gd-no-lr", "update", lambda s: -_plain(s), says="x − f′(x)", hint="How long is a step?"),
+    wrong(
+        "gd-no-lr",
+        "update",
+        lambda s: _plain_descent(s).this / s.options["lr"],
+        says="x − f′(x)",
+        hint="How long is a step?",
+    ),
 )
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"descend": (*DESCENT, TAKEN_AWAY)}

@@ -250,7 +250,7 @@ OPEN = {
 """What changes nothing here, and does so with --all, where all entries are asked for, or of what it adds itself."""
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_option_that_changes_nothing_on_a_page_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str

@@ -252,6 +252,7 @@ def test_states_in_float32_have_the_noise_of_a_model_whose_logits_alone_are_narr
     assert any("as other arrays are" in (step.hint or "") for step in marked.steps)
 
 
+@pytest.mark.thorough
 def test_few_logits_of_few_decimals_have_the_noise_of_the_states_beside_them() -> None:
     """Alone they may be a hand's."""
     dump = {name: held(value, "bfloat16") for name, value in returned(computed("vit")).items() if "hidden" in name}
@@ -276,7 +277,7 @@ def test_a_mistake_by_which_a_state_overflows_is_named_in_the_rows_before(lost: 
         assert (marked.first_wrong, marked[at].mistake or "") == (at, named)
 
 
-@pytest.mark.parametrize("loss", [np.nan, 1e30])
+@pytest.mark.parametrize("loss", [np.nan, pytest.param(1e30, marks=pytest.mark.release)])  # all mistakes are sought
 def test_a_loss_that_is_lost_is_wrong(loss: float) -> None:
     assert marker_of("gpt2").mark(from_python({"loss": np.float32(loss)})).first_wrong == "loss"
 
