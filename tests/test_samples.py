@@ -81,7 +81,8 @@ def told(trace: Trace) -> tuple[Any, ...]:
 
 
 @pytest.mark.thorough
-@rows("name", [name for name in TABLE if name != "model"])
+@pytest.mark.spread(8)
+@pytest.mark.parametrize("name", [name for name in TABLE if name != "model"])
 def test_an_option_changes_something_or_tells_that_it_does_not(name: str) -> None:
     """`--causal-align end` without `--causal` was as good as none, without a word."""
     problem = posed(name)

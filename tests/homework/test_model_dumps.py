@@ -408,6 +408,7 @@ def test_another_activation_behind_a_gate_is_named(model: str, activation: str, 
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("model", ["gpt2", "bloom", "bert", "vit"])
 def test_gelu_by_a_sigmoid_is_named(model: str) -> None:
     dump = returned(computed(model, dtype="float32", activation="gelu-sigmoid"))

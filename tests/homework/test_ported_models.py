@@ -62,6 +62,7 @@ APART = {"bert": "query key value", "opt": "q_proj k_proj v_proj", "bart": "q_pr
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("model", APART)
 @pytest.mark.parametrize(("one", "other"), [(0, 1), (1, 2), (0, 2)])
 def test_projections_that_are_stored_apart_are_exchanged_and_not_cut(
@@ -92,7 +93,7 @@ LEARNED = [
 ]
 
 
-@pytest.mark.spread(8)
+@pytest.mark.spread(16)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("model", "what", "mistake"), LEARNED, ids=[f"{m}-{name}" for m, _, name in LEARNED])
 @pytest.mark.parametrize("of", ["every norm", "norm2", "final norm"])
@@ -146,6 +147,7 @@ def test_what_is_stored_around_the_layers_and_misread_is_named(
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("options", [{"rope_original_length": 32}, {"rope_factor": 4.0}], ids=["length", "factor"])
 def test_another_scaling_of_frequencies_is_named_and_nothing_else(
@@ -179,7 +181,13 @@ def test_norms_with_the_gains_of_each_other_are_named(tmp_path: Path, model: str
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("options", [{"eps": 1e-5}, {"rope_base": 10100.0}], ids=["eps", "base"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"eps": 1e-5}, id="eps"),
+        pytest.param({"rope_base": 10100.0}, id="base", marks=pytest.mark.release),
+    ],
+)
 def test_float32_of_a_checkpoint_in_bfloat16_has_the_noise_of_float32(tmp_path: Path, options: dict[str, Any]) -> None:
     """Its embeddings are numbers of bfloat16, and nothing else is."""
     m = ac.load(rewritten(tmp_path, "llama", wider, config=WIDE))
@@ -283,7 +291,7 @@ def test_a_loss_that_is_lost_is_wrong(loss: float) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("stored", ["bfloat16", "float16"])
+@pytest.mark.parametrize("stored", ["bfloat16", pytest.param("float16", marks=pytest.mark.release)])
 def test_a_token_that_goes_to_an_expert_whose_score_is_far_from_the_best_is_wrong(stored: str) -> None:
     t, place = computed("mixtral"), ("layer 1/feed-forward", "logits")
     logits = t["/".join(place)].copy()

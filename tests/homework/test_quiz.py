@@ -320,7 +320,9 @@ def test_a_descent_goes_on_to_its_last_update(seed: int) -> None:
     assert len(turns) >= problem.options["steps"]
 
 
-@rows("name", MADE, thorough=lambda name: name not in ("softmax", "attention", "grad layernorm"))
+@pytest.mark.thorough
+@pytest.mark.spread(20)
+@pytest.mark.parametrize("name", MADE)
 def test_a_worksheet_speaks_of_what_stands_on_it_alone(name: str) -> None:
     """A step that is neither asked for nor told is written as what it is made of."""
     problem = made(name).problem

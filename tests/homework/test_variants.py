@@ -213,7 +213,7 @@ def largest(problem: Problem) -> float:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(6)
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", HARD)
 def test_they_are_as_hard_as_the_problem_for_one(name: str, level: str) -> None:
@@ -227,7 +227,7 @@ def test_they_are_as_hard_as_the_problem_for_one(name: str, level: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [0, 1, pytest.param(7, marks=pytest.mark.release)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.release) for seed in (1, 7))])
 @pytest.mark.parametrize("what", OWN)
 def test_those_of_a_document_are_as_hard_whatever_the_seed(what: str, seed: int) -> None:
     inputs = {name: Given(np.array(value, dtype=float)) for name, value in OWN[what].items()}
