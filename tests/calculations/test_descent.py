@@ -116,6 +116,7 @@ def test_the_flow_is_the_solution_of_its_equation(start: float, lr: float) -> No
         assert float(found[f"iteration {k}/flow"]) == pytest.approx(start * math.exp(-2 * lr * k), rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lr", [0.1, 1, 3, 10])
 def test_the_flow_is_followed_however_long_an_iteration_is(lr: float) -> None:
     """A method of Runge and Kutta whose parts are too long for a steep valley leaves it, or stands still beside it."""

@@ -168,6 +168,7 @@ SUBMISSIONS: dict[str, tuple[dict[str, Any], float, str]] = {
 }
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("row", SUBMISSIONS)
 def test_a_submission_is_marked(gradescope: Gradescope, row: str) -> None:
     gradescope.set_up(shares())

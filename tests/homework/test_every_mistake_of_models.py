@@ -93,7 +93,7 @@ def test_a_mistake_in_every_layer_is_in_what_the_next_layers_are_given(
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(8)
+@pytest.mark.spread(16)
 @pytest.mark.parametrize("model", NAMES)
 def test_a_mistake_changes_a_layer_once(model: str) -> None:
     key = marker_of(model).key

@@ -428,6 +428,7 @@ def test_scores_over_the_root_of_the_models_width_are_named(model: str) -> None:
     assert_allclose(value, scores / np.sqrt(width))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [-1, 1])
 def test_a_dump_of_other_tokens_says_so(more: int) -> None:
     other = [*IDS[:-1]] if more < 0 else [*IDS, 1]

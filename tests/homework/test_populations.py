@@ -315,7 +315,7 @@ A seed of all takes some minutes: more of them are counted by hand, `python test
 """
 
 
-OF_EVERY_RUN = {"one cell off": 37, "by hand, 2 decimals": 1, "right in disguise": 1, "nonsense": 29}
+OF_EVERY_RUN = {"by hand, 2 decimals": 1, "right in disguise": 1, "nonsense": 29}
 """What --thorough counts, and of so many cases one; --release counts more of them, and the others too."""
 
 

@@ -377,6 +377,7 @@ WITH_PLACES = [
 ]
 
 
+@pytest.mark.spread(len(WITH_PLACES))
 @pytest.mark.parametrize("name", WITH_PLACES)
 def test_a_worksheet_says_of_all_places_that_they_count_from_0(name: str) -> None:
     problem, text = made(name).problem, handed_out(name)["worksheet.md"]
@@ -386,6 +387,7 @@ def test_a_worksheet_says_of_all_places_that_they_count_from_0(name: str) -> Non
             assert "Its numbers count from 0: 0 is the first along" in text, operand.name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "step", "axis"),
     [

@@ -359,7 +359,7 @@ def test_any_entry_is_worked_out_truly(tried: Tried) -> None:
         assert faults(Beside(trace), form, View(cells=cells)) == []
 
 
-@pytest.mark.spread(32)
+@pytest.mark.spread(64)
 @rows(
     ("tried", "lettered", "form"),
     [(tried, lettered, form) for tried in ONE_OF_EACH for lettered in (False, True) for form in FORMATS],

@@ -565,6 +565,7 @@ def test_a_legend_tells_of_the_signs_that_there_are(make: Any, entries: list[flo
     assert set(re.findall(r'"swatch (.)', drawn)) == set(signs)
 
 
+@pytest.mark.thorough
 def test_a_sentence_writes_an_axis_as_the_tables_do() -> None:
     axes = {axis for tried in ONE_OF_EACH for step in solved(tried).steps for axis in step.axes}
     for name in {part for axis in axes for part in re.findall(r"\w+", axis) if "_" in part}:

@@ -478,6 +478,7 @@ def test_gradients_that_are_all_0_say_why(name: str) -> None:
             assert any("the gradient of every operand is 0" in note for note in trace.notes)
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("format", ["table", "html", "markdown", "latex"])
 @pytest.mark.parametrize(
     ("name", "upstream"), [("softmax", "1 0 0"), ("encoder-block", "1 0 0 0; 0 0 0 0; 0 0 0 0")], ids=["vector", "rows"]
