@@ -19,7 +19,7 @@ from attncalc.common.errors import InputError
 from attncalc.common.numerals import KEPT_DIGITS
 from attncalc.declare.operands import Kind
 from attncalc.inputs import csv_files
-from attncalc.inputs.csv_files import TextFile, read_table
+from attncalc.inputs.csv_files import TextFile, read_table, without_mark
 from attncalc.inputs.reading import Reading
 
 Fault = Callable[..., tuple[str, str]]
@@ -455,3 +455,9 @@ def test_labels_are_read_back(columns: list[str], rows: list[str]) -> None:
     found = read_table(text, "q.csv", "real", Reading())
     assert found.labels == {0: tuple(rows), 1: tuple(columns)}
     assert found.value.tolist() == [[1, 2], [3, 4]]
+
+
+def test_the_lines_that_begin_blocks_are_read_in_one_way() -> None:
+    """Where an end of a line could be read in two, sixty of them were in 2⁶⁰, and nobody waited for that."""
+    text = "@a\r\n" * 60 + "1,2"
+    assert without_mark(text) == (text, None)
