@@ -709,3 +709,25 @@ def test_a_triangle_at_another_place_is_told_apart(ahead: int, told: str) -> Non
 )
 def test_one_manner_of_rounding_gives_every_entry_or_it_is_wrong(trace: ac.Trace, answer: Any, verdict: str) -> None:
     assert trace.check(answer).verdict == verdict
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_mean_for_all_rows_may_be_written_once_a_row(seed: int) -> None:
+    """A step that is filled with one number is void, unless a mistake gives it."""
+    x = np.random.default_rng(seed).integers(-9, 10, (3, 4)).astype(float)
+    mean = np.full(3, x.mean())
+    centred = x - mean[:, None]
+    variance = np.full(3, (centred**2).mean())
+    root = np.sqrt(variance + 0.1)
+    steps = {"mean": mean, "centered": centred, "variance": variance, "standard_deviation": root}
+    steps |= {"normalized": centred / root[:, None]}
+    once = steps | {"mean": mean[0], "variance": variance[0], "standard_deviation": root[0]}
+    for sheet in (steps, once):
+        assert [*found(ac.layernorm(x, eps=0.1), sheet, 3).values()] == ["ln-global", *["follows"] * 4]
+
+
+def test_one_scale_for_a_whole_tensor_may_be_written_once_a_row() -> None:
+    x = np.array([[1.53, -0.71, 0.2], [0.3, 0.94, -0.4]])
+    largest = np.full(2, 1.53)
+    told = found(ac.quantize(x, per="row"), {"largest": largest, "scale": largest / 127}, 5)
+    assert [*told.values()] == ["quantize-per-tensor", "follows"]

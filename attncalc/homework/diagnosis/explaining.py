@@ -646,7 +646,9 @@ def _open_to(key: Key, candidates: Sequence[Solution], own: Own | None) -> list[
 
 def _values(key: Key, question: Question, candidates: Sequence[Solution], own: Own | None = None) -> list[Array]:
     """The values that the candidates give a step."""
-    return key.values([candidate.steps[question.step] for candidate in candidates], own)
+    made = [candidate.steps[question.step] for candidate in candidates]
+    shape = question.answer.shape
+    return [key.written_out(question.step, *each, shape) for each in zip(made, key.values(made, own), strict=True)]
 
 
 def _likelier(found: Sequence[Solution]) -> list[Explanation]:

@@ -394,6 +394,14 @@ class Key:
         found = self.solutions.values(expressions, own)
         return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
 
+    def written_out(self, step: StepKey, made: Node, value: Array, shape: tuple[int, ...]) -> Array:
+        """What a mistake makes of a step, as it is written in that shape: one mean for all rows may stand at each."""
+        right = self.nodes[step]
+        kept = tuple(axis for axis in right.axes if axis in made.axes)
+        if value.shape == shape or shape != right.shape or made.axes != kept or value.shape != made.shape:
+            return value
+        return np.broadcast_to(value.reshape([axis.size if axis in kept else 1 for axis in right.axes]), shape)
+
     def foresee(self, steps: Iterable[StepKey], solution: Solution | None = None) -> Own:
         """What steps should be, but for large ones: worked out together, as one by one each would begin anew."""
         nodes = self.nodes if solution is None else solution.steps

@@ -586,10 +586,11 @@ def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterato
         at = [word for rule in solution.rules for word in rule.at]  # none where the rules are options
         if solution.rules and not any(is_meant(step, at) for step in question.own):
             yield key.value(question.step, solution, question.own)
-    if made and (wrong := key.solutions.by(*made)):
-        yield key.value(question.step, wrong)
-        if question.by_hand:
-            yield key.value(question.step, wrong, question.own)
+    if made and (wrong := key.solutions.by(*made)) and question.step in wrong.steps:
+        for own in (None, question.own) if question.by_hand else (None,):
+            value = key.value(question.step, wrong, own)
+            if value is not None:
+                yield key.written_out(question.step, wrong.steps[question.step], value, question.answer.shape)
 
 
 def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Answer], follows: Array) -> bool:

@@ -417,7 +417,7 @@ class _Sheet:
         """Whether a step follows from own values that are wrong, or of which nobody can tell."""
         found = carried(self.key, question, self.answers, self.made)
         unsound = [self.found[behind] for behind in question.own if self.found[behind].verdict not in SOUND]
-        return FROM_UNDECIDED if found and all(behind.undecided for behind in unsound) else found
+        return FROM_UNDECIDED if found and unsound and all(behind.undecided for behind in unsound) else found
 
     def _unless_mistaken(self, question: Question, found: Finding | None) -> Finding | None:
         """What digits that were not kept on the way explain, unless a mistake does as the step is written."""
@@ -473,7 +473,7 @@ class _Sheet:
         if slips.is_transposed(answer, expected):
             return slipped(slips.TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
-        found = self._mistaken(question) if whole else None
+        found = (self._carried(question) or self._mistaken(question)) if whole else None
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
         hint = misshapen(answer, expected.shape)
@@ -511,12 +511,19 @@ class _Sheet:
 
     def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
         own = self.key.own_behind(step, self.own)
-        own_are_right = all(self.found[behind].verdict in SOUND for behind in own)
+        own_are_right = all(self.found[behind].verdict in SOUND for behind in own) and not self._is_behind_another(step)
         right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
         kept = digits_kept(answer, self.decimals)
         by_hand = not self._is_by_machine(answer) and self.key.is_small(step)
         by_hand = by_hand and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
         return Question(step, answer, expected, own, self.own, own_are_right, right, kept, by_hand)
+
+    def _is_behind_another(self, step: StepKey) -> bool:
+        """Whether a step is made of one to which a mistake has given another shape, whose values nothing is made of."""
+        if not self.misshapen:
+            return False
+        behind = self.key.own_behind(step, self.own | {bad: q.expected for bad, q in self.misshapen.items()})
+        return any(self.found[bad].verdict == MISTAKE for bad in behind.keys() & self.misshapen.keys())
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
         """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
