@@ -81,11 +81,12 @@ T5 = (
         says="query − key",
         hint="Is the distance to a key in the past negative, or positive?",
     ),
-    wrong(
-        "t5-bidir",
-        options=chosen(causal={True: False}),
-        says="the encoder's buckets in a decoder",
-        hint="Can a decoder see the future?",
+    *(
+        wrong("t5-bidir", options=chosen(causal={reads: not reads}), says=says, hint=hint)
+        for reads, says, hint in (
+            (True, "the encoder's buckets in a decoder", "Can a decoder see the future?"),
+            (False, "the decoder's buckets in an encoder", "Can an encoder see the future?"),
+        )
     ),
     wrong(
         "t5-log-bucket",

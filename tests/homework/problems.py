@@ -361,9 +361,10 @@ PROBLEMS: dict[str, list[Problem]] = {
     "t5-bias": [
         problem(
             "t5-bias",
-            {"n": 12, "buckets": 8, "max_distance": 16, "causal": True},
+            {"n": 12, "buckets": 8, "max_distance": 16, "causal": causal},
             table=[[0.7 * i - i % 3, i] for i in range(8)],
         )
+        for causal in (True, False)
     ],
     "layernorm": [
         problem("layernorm", {"eps": 0.1}, **ROWS),

@@ -1056,7 +1056,12 @@ PHRASES: dict[str, Any] = {
     "where nothing is masked": when(lambda p: np.isfinite(p.right).all()),
     "query − key": "relative_positions = i − j",
     "the encoder's buckets in a decoder": lambda p: p.of("bucket(relative_positions)", buckets=(8, 16, False)),
-    "without the logarithmic buckets for far distances": "buckets = min(max(0 − relative_positions, 0), 7)",
+    "the decoder's buckets in an encoder": lambda p: p.of("bucket(relative_positions)", buckets=(8, 16, True)),
+    "without the logarithmic buckets for far distances": lambda p: (
+        np.minimum(np.maximum(-p["relative_positions"], 0), 7)
+        if (p.right == 0)[0, 1:].all()  # a decoder sees nothing of what comes
+        else np.minimum(np.abs(p["relative_positions"]), 3) + 4 * (p["relative_positions"] > 0)
+    ),
     # several heads
     "reshaped to (h, n, d_k) without a transpose": lambda p: (
         p["first"].reshape(p.right.shape) if p.name.endswith("_heads") else None
