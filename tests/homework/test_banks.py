@@ -95,6 +95,7 @@ def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(5)
 @pytest.mark.parametrize(
     "policy",
     [

@@ -557,7 +557,7 @@ OF_PARTS = {
 """What ports do otherwise in a part that few models have, or with a layer as a whole."""
 
 
-@pytest.mark.spread(8)
+@pytest.mark.spread(16)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("model", "id"), [(model, each) for model, ids in OF_PARTS.items() for each in ids.split()])
 def test_what_is_done_otherwise_in_a_part_that_few_models_have_is_named(model: str, id: str) -> None:

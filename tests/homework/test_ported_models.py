@@ -47,8 +47,7 @@ LIKE_EPSILON = [("bert", 0.01), ("bert", 0.03), ("gpt2", 0.03), ("gpt_neox", 0.0
 """Where bfloat16 leaves a mistake that divides by nearly as much as a norm with another ε."""
 
 
-@pytest.mark.spread(6)
-@pytest.mark.thorough
+@pytest.mark.release
 @pytest.mark.parametrize(("model", "eps"), LIKE_EPSILON)
 def test_another_epsilon_within_noise_gets_no_other_name(model: str, eps: float) -> None:
     t = computed(model, dtype="bfloat16", eps=eps)
@@ -272,6 +271,7 @@ def test_few_logits_of_few_decimals_have_the_noise_of_the_states_beside_them() -
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("becomes", [np.nan, 1e9])
 @pytest.mark.parametrize("lost", [3, 5])
 def test_a_mistake_by_which_a_state_overflows_is_named_in_the_rows_before(lost: int, becomes: float) -> None:
@@ -409,6 +409,7 @@ PORTS: list[tuple[str, str, str, Any]] = [
 
 
 @pytest.mark.thorough
+@pytest.mark.spread(6)
 @pytest.mark.parametrize(("model", "mistake", "at", "wrong"), PORTS, ids=[f"{p[0]}-{p[1]}" for p in PORTS])
 def test_what_a_port_does_otherwise_is_named(model: str, mistake: str, at: str, wrong: Any) -> None:
     t = computed(model)
