@@ -523,7 +523,7 @@ class _Sheet:
         if not self.misshapen:
             return False
         behind = self.key.own_behind(step, self.own | {bad: q.expected for bad, q in self.misshapen.items()})
-        return any(self.found[bad].verdict == MISTAKE for bad in behind.keys() & self.misshapen.keys())
+        return any(self.found[bad].verdict in (MISTAKE, FOLLOWS) for bad in behind.keys() & self.misshapen.keys())
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
         """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
