@@ -33,9 +33,9 @@ __all__ = [
 _HOMEWORK = {
     "Policy": "record.verdicts",
     "assert_close": "api.scoring",
-    "compare": "homework.dumps",
+    "compare": "homework.two_dumps",
     "grade": "api.classes",
-    "load": "api.models",
+    "load": "api.loading",
     "quiz": "api.quizzes",
     "score": "api.scoring",
 }

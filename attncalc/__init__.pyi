@@ -7,8 +7,8 @@ from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
 from attncalc.api.classes import grade as grade
-from attncalc.api.models import Model as Model
-from attncalc.api.models import load as load
+from attncalc.api.loading import Model as Model
+from attncalc.api.loading import load as load
 from attncalc.api.quizzes import quiz as quiz
 from attncalc.api.scoring import assert_close as assert_close
 from attncalc.api.scoring import score as score
@@ -22,7 +22,7 @@ from attncalc.common.errors import OptionError as OptionError
 from attncalc.common.errors import ShapeError as ShapeError
 from attncalc.common.errors import TooLarge as TooLarge
 from attncalc.common.numerals import Number, Numbers
-from attncalc.homework.dumps import compare as compare
+from attncalc.homework.two_dumps import compare as compare
 from attncalc.record.trace import Step as Step
 from attncalc.record.trace import Trace as Trace
 from attncalc.record.verdicts import Policy as Policy

@@ -22,8 +22,8 @@ from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
 from attncalc.api.classes import grade as grade
-from attncalc.api.models import Model as Model
-from attncalc.api.models import load as load
+from attncalc.api.loading import Model as Model
+from attncalc.api.loading import load as load
 from attncalc.api.quizzes import quiz as quiz
 from attncalc.api.scoring import assert_close as assert_close
 from attncalc.api.scoring import score as score
@@ -39,7 +39,7 @@ def stub() -> str:
     )
     records = "".join(f"from attncalc.record.trace import {name} as {name}\n" for name in RECORDS)
     types = "from attncalc.common.numerals import Number, Numbers\n"
-    types += "from attncalc.homework.dumps import compare as compare\n"
+    types += "from attncalc.homework.two_dumps import compare as compare\n"
     records += "from attncalc.record.verdicts import Policy as Policy\n"
     text = f"{HEAD}{errors}{types}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE | WHOLE))
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib.machinery import SourceFileLoader
@@ -124,6 +125,14 @@ class TestEachModule:
     def test_gives_no_name_twice(self, module: Path) -> None:
         given = [name for node in parse(module).body for name in named(node)]
         assert len(given) == len(set(given)), {name for name in given if given.count(name) > 1}
+
+
+def test_no_two_files_have_one_name() -> None:
+    """A family of mistakes has that of its calculations."""
+    counts = Counter(
+        module.stem for module in MODULES if module.stem != "__init__" and module.parent.name != "mistakes"
+    )
+    assert not {name for name, count in counts.items() if count > 1}
 
 
 def test_a_family_of_mistakes_imports_no_other_family() -> None:

@@ -23,10 +23,10 @@ from attncalc.homework.marking.regrading import Report, by_policy
 from attncalc.homework.marking.whole_class import Graded, Posed, blank_by, posed
 from attncalc.homework.quiz.handouts import KEY, problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
+from attncalc.homework.reading.keys_file import PROBLEM
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, from_python
 from attncalc.homework.reading.submissions import submissions, submitter
-from attncalc.homework.reading.variants import PROBLEM
 from attncalc.homework.reports.class_reports import (
     REPORTS,
     VISIBILITIES,

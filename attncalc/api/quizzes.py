@@ -17,20 +17,20 @@ from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.autograders import EXPORTS, FILE, GRADESCOPE, autograder
 from attncalc.homework.quiz.banks import picked, read_bank
+from attncalc.homework.quiz.class_folders import class_files, pooled, shared_out
 from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, problem_document, question
 from attncalc.homework.quiz.platforms import exported
-from attncalc.homework.quiz.rosters import class_files, pooled, shared_out
 from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import Asks, Wanted
 from attncalc.homework.quiz.variants import for_class, variants
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import asked, from_document, words_of
-from attncalc.homework.reading.lists import Tell
-from attncalc.homework.reading.lists import roster as read_roster
+from attncalc.homework.reading.csv_lists import Tell
+from attncalc.homework.reading.csv_lists import roster as read_roster
+from attncalc.homework.reading.keys_file import KEYS, LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
-from attncalc.homework.reading.variants import KEYS, LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
 from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.problem_files import document_of
 from attncalc.inputs.python_values import to_given

@@ -14,7 +14,7 @@ from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
 from attncalc.cli.command import FURTHER
-from attncalc.cli.printing import Printed
+from attncalc.cli.print_options import Printed
 from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
 from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple, is_device, is_file, shown

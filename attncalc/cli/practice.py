@@ -15,8 +15,8 @@ from attncalc.calculations import families, load
 from attncalc.cli import output as out
 from attncalc.cli.checking import from_zero, policy
 from attncalc.cli.lists import listed_page
-from attncalc.cli.printing import DECIMALS
-from attncalc.cli.quizzes import Drawing, are_a_document, own_but, refuse_drawing, sizes_of, wanted_by
+from attncalc.cli.print_options import DECIMALS
+from attncalc.cli.quiz import Drawing, are_a_document, own_but, refuse_drawing, sizes_of, wanted_by
 from attncalc.cli.reference import named
 from attncalc.cli.settings import (
     Atol,

@@ -9,11 +9,11 @@ from attncalc.cli.bar import bar
 from attncalc.cli.settings import option, whole_to
 from attncalc.common.errors import AttncalcError, OptionError, visible
 from attncalc.common.system import NamedTuple
+from attncalc.homework.quiz.class_folders import document, files_of, with_another
 from attncalc.homework.quiz.handouts import worksheet_name
-from attncalc.homework.quiz.rosters import document, files_of, with_another
 from attncalc.homework.quiz.worksheets import Wording
+from attncalc.homework.reading.keys_file import KEYS, Variant, read_keys
 from attncalc.homework.reading.names import alike
-from attncalc.homework.reading.variants import KEYS, Variant, read_keys
 from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES

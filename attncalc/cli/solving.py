@@ -40,11 +40,11 @@ def carry_out(
 ) -> int:
     """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
     if own.get("info"):
-        from attncalc.cli.models import inform  # a door: few calls ask for it
+        from attncalc.cli.model import inform  # a door: few calls ask for it
 
         return inform([*words, *filter(None, [own.get("checkpoint")])], chosen)
     if own.get("text") is not None:
-        from attncalc.cli.models import with_text  # a door, as above
+        from attncalc.cli.model import with_text  # a door, as above
 
         words = with_text(words, own)
     read = Reading(**tables.asked())

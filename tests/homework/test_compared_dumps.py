@@ -19,7 +19,7 @@ import attncalc as ac
 from attncalc.cli import app
 from attncalc.common.errors import AttncalcError
 from attncalc.evaluate.precisions import held
-from attncalc.homework import dumps
+from attncalc.homework import two_dumps
 from attncalc.homework.reports import compared_dumps
 from attncalc.render import View
 
@@ -78,7 +78,7 @@ def test_verdicts(case: str) -> None:
     a, b, how, verdict = VERDICTS[case]
     found = one({"x": a}, {"x": b}, **how)
     assert found.verdict == verdict
-    assert (found.share == 0) == (verdict in dumps.SOUND)
+    assert (found.share == 0) == (verdict in two_dumps.SOUND)
     assert (found.at is None) == (verdict == "shape" or case == "nothing in it")
 
 
@@ -205,21 +205,21 @@ def test_the_order_of_layers() -> None:
         "embed_tokens", "hidden_states.0", "layers.0.input_layernorm", "layers.0.self_attn.q_proj", "attentions.0",
         "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "logits", "norm",
     ]  # fmt: skip
-    assert dumps.in_order(sorted(names)) == names
+    assert two_dumps.in_order(sorted(names)) == names
 
 
 def test_logits_are_behind_the_layers_wherever_a_dump_has_them() -> None:
     names = ["logits", "hidden_states.0", "attentions.0", "hidden_states.1"]
-    assert dumps.in_order(names) == [*names[1:], "logits"]
+    assert two_dumps.in_order(names) == [*names[1:], "logits"]
     told = ["layers.0.z", "layers.0.a", "layers.1.z", "layers.1.a"]  # as they were dumped
-    assert dumps.in_order(told) == told
+    assert two_dumps.in_order(told) == told
 
 
 def test_large_arrays_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     whole = one({"x": X + 0.1}, {"x": X})
     np.savez(tmp_path / "x.npz", x=X)
-    monkeypatch.setattr(dumps, "MOST_AT_ONCE", 13)
-    places = [*dumps.pieces(X.shape)]
+    monkeypatch.setattr(two_dumps, "MOST_AT_ONCE", 13)
+    places = [*two_dumps.pieces(X.shape)]
     assert all(X[place].size <= 13 for place in places)
     assert np.array_equal(np.concatenate([X[place].ravel() for place in places]), X.ravel())
     pieced = one({"x": X + 0.1}, tmp_path / "x.npz")

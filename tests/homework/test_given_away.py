@@ -28,8 +28,8 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.quiz.autograders import FILE
+from attncalc.homework.quiz.class_folders import HASH
 from attncalc.homework.quiz.handouts import handed_out, key_document
-from attncalc.homework.quiz.rosters import HASH
 from attncalc.homework.quiz.worksheets import Whose, Wording
 from attncalc.homework.reading.answers import Sheet, from_array
 from attncalc.homework.reading.sheets import Asked, from_tree, spelled

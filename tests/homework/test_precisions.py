@@ -25,8 +25,8 @@ from attncalc.evaluate.precisions import PRECISIONS, held
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import from_array
-from attncalc.homework.reading.precisions import narrowest
 from attncalc.homework.reading.sheets import from_python
+from attncalc.homework.reading.stored_types import narrowest
 from attncalc.inputs.given import brackets
 from attncalc.record.verdicts import MarkedStep
 from attncalc.solve.problem import Problem

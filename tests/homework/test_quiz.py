@@ -25,8 +25,8 @@ from attncalc.homework.quiz.handouts import exercises_of, files, key_document, w
 from attncalc.homework.quiz.search import Quiz, quiz
 from attncalc.homework.quiz.templates import Wanted, template
 from attncalc.homework.reading.asked import asked
+from attncalc.homework.reading.keys_file import LEVELS
 from attncalc.homework.reading.sheets import Asked, from_contents, from_tree, spelled
-from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import opened

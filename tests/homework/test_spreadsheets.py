@@ -18,7 +18,7 @@ import attncalc as ac
 from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.lists import roster
+from attncalc.homework.reading.csv_lists import roster
 from attncalc.homework.reading.sheets import from_contents, read_sheet
 from attncalc.inputs.csv_files import TextFile
 from attncalc.inputs.reading import Reading

@@ -17,13 +17,13 @@ from conftest import Run
 
 from attncalc.calculations import load
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.quiz.rosters import class_files, document, files_of, shared_out, with_another
+from attncalc.homework.quiz.class_folders import class_files, document, files_of, shared_out, with_another
 from attncalc.homework.quiz.search import LARGE, Quiz, quiz, weighed
 from attncalc.homework.quiz.templates import ANYTHING, Wanted
 from attncalc.homework.quiz.variants import AS_LARGE, IN_COMMON, STARTS, _different, for_class, variants
 from attncalc.homework.quiz.worksheets import Wording
+from attncalc.homework.reading.keys_file import LEVELS, Keys, read_keys
 from attncalc.homework.reading.sheets import EVERYTHING, from_file
-from attncalc.homework.reading.variants import LEVELS, Keys, read_keys
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading

@@ -326,7 +326,7 @@ class Key:
         so is measured how far the entries of a row go astray, beside rows of its size.
         """
         node, right = self.nodes[step], self.value(step)
-        from attncalc.homework.reading.precisions import TIMES, allowed  # a door: few answers are dumps
+        from attncalc.homework.reading.stored_types import TIMES, allowed  # a door: few answers are dumps
 
         if stored not in (*NARROW, "float32") or right is None or self._is_large(node) or step in self.complex:
             return None

@@ -13,11 +13,11 @@ from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.precisions import Narrow, held
 from attncalc.evaluate.values import Machine, evaluate, is_given
 from attncalc.homework.diagnosis.comparing import fits, largest, largest_error
-from attncalc.homework.diagnosis.dumps import OFTEN
 from attncalc.homework.diagnosis.key import Key, Question
+from attncalc.homework.diagnosis.nearest import OFTEN
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
-from attncalc.homework.reading.precisions import narrowest
+from attncalc.homework.reading.stored_types import narrowest
 from attncalc.language.graph import Node, walk
 from attncalc.language.primitive import OPS
 

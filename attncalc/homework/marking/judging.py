@@ -23,7 +23,6 @@ from attncalc.homework.diagnosis.explaining import (
     made_again,
     made_as_well,
     made_throughout,
-    pairs_in_dump,
     possible,
     without_mistake,
 )
@@ -298,7 +297,7 @@ class _Sheet:
 
         What the noise of the steps before it explains is none of its own.
         """
-        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: few answers are dumps
+        from attncalc.homework.diagnosis.nearest import is_noticeable  # a door: few answers are dumps
 
         noticeable = is_noticeable(question.answer, question.expected)
         if noticeable and question.own:
@@ -337,7 +336,7 @@ class _Sheet:
             or self._mistaken(question)
             or self._slipped(question)
             or self._named(question, in_rows(self.key, question))
-            or self._named(question, () if self.made else pairs_in_dump(self.key, question))
+            or self._mistaken_twice(question)
             or with_a_constant_taken(self.key, question, self.answers, self.found.values(), surely=False)
             or at_fewer_digits(self.key, question, surely=False)
             or within_rounding(self.key, question)
@@ -395,7 +394,7 @@ class _Sheet:
 
     def _begun(self) -> str:
         """The first array that is further off than noise of its type mostly is, though not too far for it."""
-        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: as above
+        from attncalc.homework.diagnosis.nearest import is_noticeable  # a door: as above
 
         right = ((step, q) for step, q in self.questions.items() if step in self.found)
         first = next((spelled(step) for step, q in right if is_noticeable(q.answer, q.expected)), "")
@@ -436,7 +435,20 @@ class _Sheet:
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
         """Whether known mistakes explain a step."""
-        return self._named(question, explanations(self.key, question, as_written=as_written, beside=self.made))
+        if not question.answer.dumped and self.key.is_small(question.step):
+            return self._named(question, explanations(self.key, question, as_written=as_written))
+        from attncalc.homework.diagnosis import dumps  # a door: few answers are dumps
+
+        found = dumps.explanations(self.key, question, as_written=as_written, beside=self.made)
+        return self._named(question, found)
+
+    def _mistaken_twice(self, question: Question) -> Finding | None:
+        """Whether two mistakes at once explain a step of a dump in which nothing was found before."""
+        if self.made or not question.answer.dumped:
+            return None
+        from attncalc.homework.diagnosis.dumps import two_at_once  # a door: as above
+
+        return self._named(question, two_at_once(self.key, question))
 
     def _named(self, question: Question, explained: Iterable[list[Explanation]]) -> Finding | None:
         """The first of these explanations, which are named once the whole sheet is judged."""

@@ -10,7 +10,7 @@ from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
-from attncalc.homework.reading.lists import Tell, headed
+from attncalc.homework.reading.csv_lists import Tell, headed
 from attncalc.homework.reading.names import alike
 from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import MARK_DECIMALS, MarkedStep

@@ -18,9 +18,9 @@ from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Sheet, Unread, nothing
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import Submission
+from attncalc.homework.reading.keys_file import Keys, Variant, is_keys, read_keys
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, StepNames, from_file, limited
-from attncalc.homework.reading.variants import Keys, Variant, is_keys, read_keys
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.problem_files import document_of
 from attncalc.inputs.reading import Contents, Reading

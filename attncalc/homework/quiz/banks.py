@@ -13,12 +13,12 @@ from attncalc.common.errors import InputError, OptionError, amount, both, near, 
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.policies import toml
+from attncalc.homework.quiz.class_folders import folders, posed_to
 from attncalc.homework.quiz.handouts import exercises_of
-from attncalc.homework.quiz.rosters import folders, posed_to
 from attncalc.homework.quiz.variants import variants
 from attncalc.homework.reading.asked import asked, from_document
+from attncalc.homework.reading.keys_file import KEYS, Keys, Variant
 from attncalc.homework.reading.sheets import Asked, spelled
-from attncalc.homework.reading.variants import KEYS, Keys, Variant
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.solve.problem import Problem

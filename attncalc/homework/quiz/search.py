@@ -23,8 +23,8 @@ from attncalc.homework.diagnosis.solutions import is_meant
 from attncalc.homework.quiz.templates import ANYTHING, WHATEVER, Asks, Wanted, template, varies
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
 from attncalc.homework.reading.asked import asked as asked_for
+from attncalc.homework.reading.keys_file import LEVELS
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
-from attncalc.homework.reading.variants import LEVELS
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps
 from attncalc.record.trace import NOTHING

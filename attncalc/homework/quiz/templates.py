@@ -14,7 +14,7 @@ from attncalc.calculations import load
 from attncalc.common.errors import OptionError, both, near, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import UPSTREAM, Operand
-from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL
+from attncalc.homework.reading.keys_file import LEVELS, USUAL_LEVEL
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import Backward, Problem, told_apart

@@ -21,7 +21,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.separating import APART, REACHES, Draw
 from attncalc.homework.quiz.search import LARGE, Board, Quiz, beside_mistakes, board_of, by_rule, quiz, resized, weigh
 from attncalc.homework.quiz.templates import ANYTHING, WHATEVER, Asks, Wanted, template, varies
-from attncalc.homework.reading.variants import LEVELS
+from attncalc.homework.reading.keys_file import LEVELS
 from attncalc.solve.problem import Problem
 
 STREAM = 1

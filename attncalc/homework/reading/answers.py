@@ -348,7 +348,7 @@ def from_array(value: Array, place: Place, own: str = "") -> Answer:
     if decimals == EXACTLY and not many and own in NOISE:
         stored = own
     elif many and (decimals == EXACTLY or not _are_whole(value)):
-        from attncalc.homework.reading.precisions import narrowest  # a door: few answers are dumps
+        from attncalc.homework.reading.stored_types import narrowest  # a door: few answers are dumps
 
         narrow = narrowest(value)
         if decimals == EXACTLY or narrow in NARROW:  # its halves and quarters have few decimals too

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from attncalc.common.errors import amount, visible
 from attncalc.common.system import grouped
-from attncalc.homework.dumps import SOUND, Compared, Comparison
 from attncalc.homework.reports.marked_sheets import as_csv
+from attncalc.homework.two_dumps import SOUND, Compared, Comparison
 from attncalc.record.numbers import shortest
 from attncalc.render import View, pages_and
 from attncalc.render.csv_ import harmless

@@ -11,7 +11,7 @@ from attncalc.common.errors import InputError, amount, both, near, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
-from attncalc.homework.reading.lists import POSSIBLE
+from attncalc.homework.reading.csv_lists import POSSIBLE
 from attncalc.homework.reading.names import alike
 from attncalc.homework.reports.marked_sheets import as_csv
 from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line

@@ -15,7 +15,7 @@ from attncalc.common.numerals import LAYOUTS, STORED, Array
 from attncalc.common.system import NamedTuple, grouped, is_folder, shown
 from attncalc.evaluate.precisions import PRECISIONS
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF, as_parts
-from attncalc.homework.reading.precisions import narrowest
+from attncalc.homework.reading.stored_types import narrowest
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.json_files import saved_steps
 from attncalc.inputs.python_values import stored_numbers

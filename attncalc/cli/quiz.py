@@ -11,7 +11,7 @@ from attncalc.api.quizzes import Handouts, any_seed, drawn, of_bank, of_document
 from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
-from attncalc.cli.printing import Printed
+from attncalc.cli.print_options import Printed
 from attncalc.cli.reference import named
 from attncalc.cli.rosters import Classroom, replace
 from attncalc.cli.settings import (
@@ -36,8 +36,8 @@ from attncalc.homework.quiz.search import Quiz
 from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import from_document, words_of
-from attncalc.homework.reading.lists import roster
-from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL, is_keys
+from attncalc.homework.reading.csv_lists import roster
+from attncalc.homework.reading.keys_file import LEVELS, USUAL_LEVEL, is_keys
 from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import document_file, load_document

@@ -9,8 +9,8 @@ from attncalc.cli.checking import WRONG, policy
 from attncalc.cli.settings import Colour, File, Marking, Stored, formats, names, option, paper, target
 from attncalc.common.errors import OptionError, quoted
 from attncalc.common.numerals import LAYOUTS
-from attncalc.homework.dumps import compared, read_dump
 from attncalc.homework.reports.compared_dumps import FORMATS, shown
+from attncalc.homework.two_dumps import compared, read_dump
 from attncalc.inputs.reading import Reading
 
 

@@ -14,9 +14,9 @@ from attncalc.homework.quiz.platforms import Question, exported, has_whole_marks
 from attncalc.homework.quiz.variants import variants
 from attncalc.homework.quiz.worksheets import Whose, Wording
 from attncalc.homework.reading.asked import from_document
+from attncalc.homework.reading.keys_file import KEYS, REPLACED, VARIANTS, Keys, Variant, variant_of
 from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.sheets import Asked
-from attncalc.homework.reading.variants import KEYS, REPLACED, VARIANTS, Keys, Variant, variant_of
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import shortest
 from attncalc.render import View
