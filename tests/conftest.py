@@ -42,26 +42,47 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("few")
 
 
+def is_in_run(run: rows.Run, test: pytest.Item) -> bool:
+    """Whether a test of that run is asked for: of the quick one, unless another is.
+
+    What draws examples is asked for more of them under `--thorough`.
+    """
+    thorough, release = map(test.config.getoption, ("--thorough", "--release"))
+    asked = {rows.Run.QUICK: not (thorough or release), rows.Run.THOROUGH: thorough, rows.Run.RELEASE: release}
+    draws = test.get_closest_marker("draws") is not None or hasattr(getattr(test, "obj", None), "hypothesis")
+    return asked[run] or (draws and thorough and run is rows.Run.QUICK)
+
+
+@pytest.hookimpl(trylast=True)  # behind pytest's own, which makes a call of every row
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Leave the rows that are spread to the runs that look at them: they are most of all that there are.
+
+    Whoever asks for a row or a test by name gets all of them.
+    """
+    if rows.ONLY or metafunc.config.option.keyword:
+        return
+    test, calls = (
+        metafunc.definition,
+        metafunc._calls,
+    )  # pytest leaves no row in another way before a test is made of it
+    calls[:] = [call for call in calls if (run := rows.run_of_row(test, call)) is None or is_in_run(run, test)]
+
+
 @pytest.hookimpl(trylast=True)  # the snapshots' plug-in is to see what is left out: what it didn't see, it calls unused
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what belongs to this run: the quick one, that of `--thorough` or that of `--release`.
 
-    What draws examples is asked for more of them under `--thorough`. Who asks for some by name gets all of them at
-    once, and what takes long with `--thorough`. Who asks for a row gets what looks at it in any of the three.
+    Who asks for some by name gets all of them at once, and what takes long with `--thorough`. Who asks for a row gets
+    what looks at it in any of the three.
     """
-    thorough = config.getoption("--thorough")
-    late = {rows.Run.THOROUGH: thorough, rows.Run.RELEASE: config.getoption("--release")}
-    runs = [run for run, is_asked in late.items() if is_asked] or [rows.Run.QUICK]
 
     def asked(item: pytest.Item) -> bool:
         if rows.is_of_another_row(item):
             return False
         if rows.ONLY or config.option.keyword:
             is_long = any(map(item.get_closest_marker, ("thorough", "release")))
-            return thorough or not is_long or rows.is_asked_for(item)
-        draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
-        own = rows.run_of(item)
-        return own in runs or (draws and thorough and own is not rows.Run.RELEASE)
+            return config.getoption("--thorough") or not is_long or rows.is_asked_for(item)
+        return rows.is_spread(item) or is_in_run(rows.run_of(item), item)
 
     found: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:

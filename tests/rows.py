@@ -29,10 +29,14 @@ ONLY: list[str] = []
 """What `--row` asks for."""
 
 
+def is_spread(item: pytest.Item) -> bool:
+    """Whether a test looks at a row of many that are spread over the runs."""
+    return hasattr(item, "callspec") and item.get_closest_marker("spread") is not None
+
+
 def is_of_another_row(item: pytest.Item) -> bool:
     """Whether a test that is marked `spread` looks at a row that `--row` doesn't ask for."""
-    is_row = item.get_closest_marker("spread") is not None and hasattr(item, "callspec")
-    return bool(ONLY) and is_row and not any(part in item.name for part in ONLY)
+    return bool(ONLY) and is_spread(item) and not any(part in item.name for part in ONLY)
 
 
 def is_asked_for(item: pytest.Item) -> bool:
@@ -50,25 +54,31 @@ class Run(IntEnum):
 
 
 def run_of(item: pytest.Item) -> Run:
-    """When a test is run. Of one that is marked `spread`, each run takes its own rows.
+    """When a test is run that looks at all that it is about."""
+    if item.get_closest_marker("release"):
+        return Run.RELEASE
+    return Run(item.get_closest_marker("thorough") is not None)
+
+
+def run_of_row(test: pytest.Item, call: Any) -> Run | None:
+    """When a row is looked at that is marked `spread`, as its test may be: each run takes rows of its own.
 
     The quick one takes one in so many (16), `--thorough` another, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of. Rows of whole models take
     a second each, and stand back: the quick run's are `--thorough`'s, and its own are `--release`'s.
     """
-    if item.get_closest_marker("release"):
+    marks = {mark.name: mark for mark in (*call.marks, *test.iter_markers())}
+    if "spread" not in marks or not call.indices:
+        return None
+    if "release" in marks:
         return Run.RELEASE
-    late = item.get_closest_marker("thorough") is not None
-    spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
-    if spread is None or call is None:
-        return Run(late)
-    in_one = "_rows" in call.params and "every row" in item.name
-    assert not in_one, f"{item.nodeid}: one test of all rows cannot be spread"
-    (share,) = spread.args or (16,)
-    turn = crc32(item.nodeid.partition("::")[0].encode())
+    in_one = "_rows" in call.params and "every row" in call.id
+    assert not in_one, f"{test.nodeid}: one test of all rows cannot be spread"
+    (share,) = marks["spread"].args or (16,)
+    turn = crc32(test.nodeid.partition("::")[0].encode())
     place = (sum({*call.indices.values()}) + turn) % share  # names that are given together have one index
-    first = Run(late) if place == 0 else Run.THOROUGH if place == 1 else Run.RELEASE
-    return Run(min(first + any(name in item.name for name in MODELS), Run.RELEASE))
+    first = Run("thorough" in marks) if place == 0 else Run.THOROUGH if place == 1 else Run.RELEASE
+    return Run(min(first + any(name in call.id for name in MODELS), Run.RELEASE))
 
 
 def _examples() -> int:
