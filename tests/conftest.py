@@ -42,6 +42,10 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("few")
 
 
+ELSEWHERE: set[str] = set()
+"""The tests that are spread and of which no row is looked at in this run."""
+
+
 def is_in_run(run: rows.Run, test: pytest.Item) -> bool:
     """Whether a test of that run is asked for: of the quick one, unless another is.
 
@@ -61,11 +65,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """
     if rows.ONLY or metafunc.config.option.keyword:
         return
-    test, calls = (
-        metafunc.definition,
-        metafunc._calls,
-    )  # pytest leaves no row in another way before a test is made of it
-    calls[:] = [call for call in calls if (run := rows.run_of_row(test, call)) is None or is_in_run(run, test)]
+    test, calls = metafunc.definition, metafunc._calls  # no other way leaves a row before a test is made of it
+    found = [call for call in calls if (run := rows.run_of_row(test, call)) is None or is_in_run(run, test)]
+    if calls and not found:  # without any it would be a test of no row
+        ELSEWHERE.add(test.nodeid)
+    calls[:] = found or calls[:1]
 
 
 @pytest.hookimpl(trylast=True)  # the snapshots' plug-in is to see what is left out: what it didn't see, it calls unused
@@ -82,7 +86,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if rows.ONLY or config.option.keyword:
             is_long = any(map(item.get_closest_marker, ("thorough", "release")))
             return config.getoption("--thorough") or not is_long or rows.is_asked_for(item)
-        return rows.is_spread(item) or is_in_run(rows.run_of(item), item)
+        if rows.is_spread(item):
+            return item.nodeid.partition("[")[0] not in ELSEWHERE
+        return is_in_run(rows.run_of(item), item)
 
     found: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
