@@ -76,7 +76,9 @@ def run_of_row(test: pytest.Item, call: Any) -> Run | None:
     assert not in_one, f"{test.nodeid}: one test of all rows cannot be spread"
     (share,) = marks["spread"].args or (16,)
     turn = crc32(test.nodeid.partition("::")[0].encode())
-    place = (sum({*call.indices.values()}) + turn) % share  # names that are given together have one index
+    together = (mark.args[0] for mark in test.iter_markers("parametrize"))  # names, which have one index
+    firsts = (names.split(",")[0].strip() if isinstance(names, str) else names[0] for names in together)
+    place = (sum(call.indices[name] for name in firsts) + turn) % share
     first = Run("thorough" in marks) if place == 0 else Run.THOROUGH if place == 1 else Run.RELEASE
     return Run(min(first + any(name in call.id for name in MODELS), Run.RELEASE))
 

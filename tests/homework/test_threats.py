@@ -127,7 +127,7 @@ def named(name: str) -> Write:
 
 
 DEEP = 100_000
-MILLION = 1_000_000
+MANY, MILLION = 200_000, 1_000_000
 FORGED: dict[str, Any] = {
     "score": 100,
     "out_of": 1,
@@ -159,17 +159,17 @@ THREATS: dict[str, Threat] = {
     "gigabytes of zeros as npy": Threat(".npy", holes(2**33), said="bytes"),
     "gigabytes of zeros as npz": Threat(".npz", holes(2**33), said="bytes"),
     "zeros up to the limit": Threat(".json", holes(4 * 2**20)),
-    "a million columns": Threat(".csv", text("@output\n" + ",".join("1" * MILLION)), verdict="wrong"),
-    "a million rows": Threat(".csv", text("@output\n" + "1\n" * 200_000), verdict="wrong"),
+    "columns without end": Threat(".csv", text("@output\n" + ",".join("1" * MANY)), verdict="wrong"),
+    "rows without end": Threat(".csv", text("@output\n" + "1\n" * MANY), verdict="wrong"),
     "thousands of blocks": Threat(".csv", text("".join(f"@s{i}\n1\n" for i in range(6000))), said="steps"),
-    "a million remarks": Threat(".csv", text("@x,1\n" * 500_000 + "@output\n1\n"), verdict="wrong"),
+    "remarks without end": Threat(".csv", text("@x,1\n" * MANY + "@output\n1\n"), verdict="wrong"),
     "a cell of megabytes": Threat(".csv", text("@output\n" + "9" * (3 * MILLION))),
     "a quote that never ends": Threat(".csv", text('@output\n"' + "1,\n" * 100_000)),
-    "a million steps": Threat(".json", tree({"steps": {f"s{i}": 1 for i in range(200_000)}})),
-    "a million steps in a list": Threat(
+    "steps without end": Threat(".json", tree({"steps": {f"s{i}": 1 for i in range(MANY)}})),
+    "steps without end in a list": Threat(
         ".json", tree({"steps": [{"name": f"s{i}", "value": 1} for i in range(80_000)]})
     ),
-    "far too many numbers": Threat(".json", steps(output=[1] * 200_000), verdict="wrong"),
+    "far too many numbers": Threat(".json", steps(output=[1] * MANY), verdict="wrong"),
     "a name of megabytes": Threat(".json", tree({"steps": {"o" * (3 * MILLION): 1}})),
     "a student of megabytes": Threat(".json", named("A" * (3 * MILLION)), verdict="wrong"),
     "a number of megabytes": Threat(".json", text('{"output": ' + "9" * (3 * MILLION) + "}")),

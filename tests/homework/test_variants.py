@@ -213,7 +213,7 @@ def largest(problem: Problem) -> float:
 
 
 @pytest.mark.thorough
-@pytest.mark.spread(10)
+@pytest.mark.spread(20)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", HARD)
 def test_they_are_as_hard_as_the_problem_for_one(name: str, level: str) -> None:

@@ -63,8 +63,9 @@ def again(trace: Trace) -> tuple[Trace, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def every() -> dict[str, Trace]:
-    return traces([*TABLE])
+def every(request: pytest.FixtureRequest) -> dict[str, Trace]:
+    """The traces of all calculations for a release, of one in three otherwise."""
+    return traces([*TABLE][:: 1 if request.config.getoption("--release") else 3])
 
 
 @pytest.mark.release
