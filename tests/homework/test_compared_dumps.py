@@ -148,6 +148,43 @@ def test_a_factor_and_a_term_are_told(told: str, changed: Callable[[Any], Any], 
         assert one(changed(x).astype(type), x).finding == told
 
 
+def stack(dtype: str, fault: str = "") -> dict[str, Any]:
+    """Sixteen layers, each of attention and a gated feed-forward; every product and sum is rounded to a type."""
+    rng, dump = np.random.default_rng(5), {}
+
+    def put(name: str, value: Any) -> Any:
+        dump[name] = held(np.asarray(value), dtype)
+        return dump[name]
+
+    x = put("embed", rng.normal(size=(12, 32)))
+    for i in range(16):
+        wq, wk, wv, w1, w2, w3 = rng.normal(size=(6, 32, 32)) / np.sqrt(32)
+        at = f"layers.{i}." if i != 9 else f"layers.{i}.{fault}"
+        h = put(f"layers.{i}.norm", x / np.sqrt((x * x).mean(-1, keepdims=True)))
+        q, k, v = (
+            put(f"layers.{i}.{n}", h @ (w.T if at[9:] == n else w)) for n, w in zip("qkv", (wq, wk, wv), strict=True)
+        )
+        scores = put(f"layers.{i}.scores", q @ k.T * (1 if at.endswith("scores") else 32**-0.5))
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = put(f"layers.{i}.weights", weights / weights.sum(-1, keepdims=True))
+        x = put(f"layers.{i}.between", x + put(f"layers.{i}.mixed", weights @ v))
+        a = put(f"layers.{i}.gate", x @ w1)
+        a = np.maximum(a, 0) if at.endswith("act") else a / (1 + np.exp(-a))
+        a = put(f"layers.{i}.act", a) * put(f"layers.{i}.up", x @ w2)
+        x = put(f"layers.{i}", x + put(f"layers.{i}.down", a @ w3 / 8))
+    put("logits", x @ rng.normal(size=(32, 50)))
+    return dump
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("fault", ["", "q", "scores", "act"])
+def test_noise_that_grows_from_layer_to_layer_is_none_and_a_fault_in_it_is_one(fault: str, dtype: str) -> None:
+    """Rounding at each step adds up to more than that of one step: to several times as much at the last."""
+    found = ac.compare(stack(dtype, fault), stack("float64"))
+    assert (found.verdict, found.first_wrong) == (("differs", f"layers.9.{fault}") if fault else ("within", None))
+    assert all((each.share == 0) == (each.verdict in two_dumps.SOUND) for each in found.arrays)
+
+
 @pytest.mark.parametrize(("factor", "told"), [(1 + 2**-15, "(1 + 3.1e-05)"), (2**-15 - 1, "−(1 − 3.1e-05)")])
 def test_a_factor_that_is_nearly_1_is_told_by_what_is_beside_it(factor: float, told: str) -> None:
     assert one(factor * X, X).finding == f"it is {told} times the second"
