@@ -243,35 +243,66 @@ def _returned(dump: Mapping[str, Any], other: Mapping[str, Any]) -> Callable[[st
     return lambda name: named.get(path := _path(name), path)
 
 
-_WITHIN = (  # what comes first in a layer, where a dump's order does not tell
-    r"input_layernorm|ln_1|norm1", r"q_proj|query|\bq\b", r"k_proj|key\b|\bk\b", r"v_proj|value|\bv\b", r"c_attn|qkv",
-    r"scores|scaled|masked", r"weights|attentions", r"o_proj|out_proj|attn\.c_proj", r"self_attn$|attn$|attention$",
-    r"post_attention_layernorm|ln_2|norm2", r"gate|fc1|c_fc|up_proj|intermediate", r"act", r"down_proj|fc2|mlp\.c_proj",
-    r"mlp$|feed",
+_WITHIN = (  # what comes first in a layer, where a dump's order does not tell: in its attention, and behind that
+    (
+        r"input_layernorm|ln_1|norm_?1|attn_norm|\d\.(layer_)?norm$", r"q_proj|query|\bq\b|q_lin|in_proj",
+        r"k_proj|key\b|\bk\b|k_lin", r"v_proj|value|\bv\b|v_lin", r"c_attn|qkv", r"[qk]_norm|conv1d",
+        r"scores|scaled|masked", r"weights|attentions|attention\.self|x_proj", r"dt_proj",
+        r"o_proj|out_(proj|lin)|attn\.(c_proj|Wo)|attention\.(output\.)?dense\b|Attention\.o\b",
+        r"attn$|[aA]ttention$|attention\.output|attn_layer_norm|sa_layer_norm",
+    ),
+    (
+        r"post_attention_layernorm|pre_feedforward|ln_2|norm_?2|mlp_norm",
+        r"gate|router|fc1|c_fc|up_proj|intermediate|lin1|\b[wW]i|h_to_4h", r"act",
+        r"down_proj|fc2|mlp\.c_proj|output\.dense|lin2|\b[wW]o\b|4h_to_h", r"mlp$|feed|output",
+    ),
 )  # fmt: skip
 
 
+def _within(name: str) -> tuple[int, int]:
+    """Where in its layer an array comes, by its name: its attention, that to an encoder, what is behind, all else."""
+    name = re.sub(r"\.\w*drop(out)?$", "", name)  # where what is dropped comes
+    for part, patterns in enumerate(_WITHIN):
+        found = next((n for n, pattern in enumerate(patterns) if re.search(pattern, name)), None)
+        if found is not None:
+            return 2 * part or bool(re.search(r"cross|encoder_attn|EncDec", name)), found
+    return 3, 0
+
+
 def in_order(names: Sequence[str]) -> list[str]:
-    """Names in the order of layers: what is before them, layer after layer, and what is behind them."""
+    """Names in the order of layers: what is before them, layer after layer, and what is behind them.
+
+    An encoder is in front of its decoder, and, where the order of a dump does not tell, what is in a module before it.
+    """
     told = list(names) != sorted(names)  # else the order is the alphabet's, and tells nothing
     layered = [bool(re.search(r"\d", name)) for name in names]
+    sides = [found[0] if (found := re.search(r"encoder|memory|decoder|cross", name)) else "" for name in names]
+    of_two = {"encoder", "decoder"} <= set(sides)
 
-    def key(item: tuple[int, str]) -> tuple[Any, ...]:
-        i, name = item
-        states = re.search(r"hidden_states?[./_](\d+)$", name)
-        if states:
-            return (int(states[1]) - 1, len(_WITHIN), i)  # what comes out of the layer before
-        number = re.search(r"\d+", name)
-        within = next((n for n, pattern in enumerate(_WITHIN) if re.search(pattern, name)), len(_WITHIN))
-        if number:
-            return (int(number[0]), 0 if told else within, i)
+    def key(i: int, name: str) -> tuple[Any, ...]:
         last = re.search(r"logits|lm_head|loss", name)  # behind all layers, wherever the dump has it
-        front = bool(re.search(r"emb|wte|wpe|position", name)) or (
+        front = bool(re.search(r"emb|wte|wpe|position|shared|drop$", name)) or (
             told and not last and True not in layered[:i] and any(layered)
         )
-        return (-2 if front and any(layered) else math.inf if any(layered) else 0, 0 if told else within, i)
+        side = of_two and (sides[i] in ("decoder", "cross") or not (sides[i] or front))
+        within = (0, 0) if told else _within(name)
+        if states := re.search(r"hidden_states?[./_](\d+)$", name):
+            return side, (int(states[1]) - 1, math.inf), within, i  # what comes out of the layer before
+        if numbers := re.findall(r"\d+" if told else r"^\D*\d+|(?<=\.)\d+(?=\.)", name):
+            return side, tuple(int(re.sub(r"\D", "", n)) for n in numbers[: 1 if told else 2]), within, i
+        if not any(layered):
+            return side, (0,), (bool(last), within), i
+        behind = not told and bool(re.search(r"(?i)norm|act|drop", name))
+        return side, (-2 if front else math.inf,), (bool(last), behind), i
 
-    return [name for _, name in sorted(enumerate(names), key=key)]
+    keys = {name: key(i, name) for i, name in enumerate(names)}
+    inner: dict[str, tuple[Any, ...]] = {}
+    for name in () if told else reversed(names):  # what is in a module before that
+        keys[name] = (*max(keys[name], inner[name]), math.inf) if name in inner else keys[name]
+        module = name
+        while module := module.rpartition(".")[0]:
+            inner[module] = max(inner.get(module, keys[name]), keys[name])
+    return sorted(names, key=keys.__getitem__)
 
 
 def _laid(array: Dumped, layout: str | None) -> Dumped:

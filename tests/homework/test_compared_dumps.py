@@ -240,7 +240,7 @@ def test_what_modules_give_goes_with_what_a_model_returns(model: str) -> None:
 def test_the_order_of_layers() -> None:
     names = [
         "embed_tokens", "hidden_states.0", "layers.0.input_layernorm", "layers.0.self_attn.q_proj", "attentions.0",
-        "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "logits", "norm",
+        "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "norm", "logits",
     ]  # fmt: skip
     assert two_dumps.in_order(sorted(names)) == names
 
@@ -250,6 +250,51 @@ def test_logits_are_behind_the_layers_wherever_a_dump_has_them() -> None:
     assert two_dumps.in_order(names) == [*names[1:], "logits"]
     told = ["layers.0.z", "layers.0.a", "layers.1.z", "layers.1.a"]  # as they were dumped
     assert two_dumps.in_order(told) == told
+
+
+CALLED = {
+    "gpt2": (
+        "wte h.0.ln_1 h.0.attn.c_attn h.0.attn.c_proj h.0.attn h.0.ln_2 h.0.mlp.c_fc h.0.mlp.act h.0.mlp.c_proj "
+        "h.0.mlp h.0 ln_f lm_head"
+    ),
+    "bloom": (
+        "word_embeddings h.0.input_layernorm h.0.self_attention.query_key_value h.0.self_attention.dense "
+        "h.0.self_attention h.0.post_attention_layernorm h.0.mlp.dense_h_to_4h h.0.mlp.dense_4h_to_h h.0.mlp h.0 ln_f"
+    ),
+    "bert": (
+        "embeddings.word_embeddings embeddings.LayerNorm embeddings encoder.layer.0.attention.self.query "
+        "encoder.layer.0.attention.self.key encoder.layer.0.attention.self encoder.layer.0.attention.output.dense "
+        "encoder.layer.0.attention.output.LayerNorm encoder.layer.0.attention encoder.layer.0.intermediate.dense "
+        "encoder.layer.0.intermediate encoder.layer.0.output.dense encoder.layer.0.output.LayerNorm "
+        "encoder.layer.0.output encoder.layer.0 encoder pooler.dense pooler.activation pooler"
+    ),
+    "t5": (
+        "shared encoder.block.1.layer.0.layer_norm encoder.block.1.layer.0.SelfAttention.q "
+        "encoder.block.1.layer.0.SelfAttention.o encoder.block.1.layer.1.layer_norm "
+        "encoder.block.1.layer.1.DenseReluDense.wi encoder.block.1.layer.1.DenseReluDense.wo encoder.block.1 "
+        "encoder.final_layer_norm encoder decoder.block.0.layer.0.SelfAttention.q "
+        "decoder.block.0.layer.1.EncDecAttention.q decoder.block.0.layer.2.DenseReluDense.wi decoder.block.0 decoder "
+        "lm_head"
+    ),
+    "bart": (
+        "encoder.embed_tokens encoder.layers.1.self_attn.v_proj encoder.layers.1.self_attn "
+        "encoder.layers.1.self_attn_layer_norm encoder.layers.1.fc1 encoder.layers.1.fc2 encoder.layers.1 encoder "
+        "decoder.embed_tokens decoder.layers.0.self_attn.q_proj decoder.layers.0.self_attn "
+        "decoder.layers.0.encoder_attn.q_proj decoder.layers.0.encoder_attn decoder.layers.0.fc1 decoder.layers.0.fc2 "
+        "decoder.layers.0 decoder lm_head"
+    ),
+    "both": "encoder_hidden_states.0 encoder_hidden_states.2 decoder_hidden_states.0 cross_attentions.0 logits",
+    "one attention": "q k v scores weights output",
+}
+"""In which order the modules of models give what they do."""
+
+
+@pytest.mark.parametrize("model", CALLED)
+def test_a_dump_in_the_order_of_the_alphabet_is_gone_through_as_a_model_is(model: str) -> None:
+    """As safetensors and folders hold them; of two stacks, one behind the other, in any dump."""
+    names = CALLED[model].split()
+    assert two_dumps.in_order(sorted(names)) == names
+    assert two_dumps.in_order(names) == names
 
 
 def test_large_arrays_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
