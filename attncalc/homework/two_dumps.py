@@ -30,6 +30,8 @@ SOUND = VERDICTS[:2]
 MOST_AT_ONCE = 2**22  # entries of a piece
 MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
 MOST_HEADS = 256
+MOST_COLUMNS, MOST_ROWS = 4096, 64  # of an array whose last axis is laid anew, and of those by which it is
+MOST_TOLD = 16  # places in an order
 NEARLY_NOTHING = 1e-6  # a row of zeros is judged by so much of what lies around it
 LATEST = 8
 GROWN, ASTRAY = 6, 32
@@ -166,12 +168,16 @@ def compared(
             f"no array of one dump is called as one of the other: {some}", hint="--map A=B pairs two names"
         )
     of_a = {mine: theirs for theirs, mine in pairs.items()}
-    ordered = in_order([*b, *(name for name in a if name not in of_a)])
-    found = []
+    named = [*b, *(name for name in a if name not in of_a)]
+    found: list[Compared] = []
     noise: list[float] = []
-    for name in ordered:
+    for name in in_order(sorted(named) if list(b) == sorted(b) else named):
         if name in pairs:
-            found.append(_judged(_laid(a[pairs[name]], layout), b[name], tolerance, dtype, noise))
+            mine = _laid(a[pairs[name]], layout)
+            one = _judged(mine, b[name], tolerance, dtype, noise)
+            if one.verdict == "differs" and not one.finding and all(other.verdict != "differs" for other in found):
+                one = one._replace(finding=_another(mine._replace(name=name), b, tolerance, dtype, noise))
+            found.append(one)
         else:
             found.append(Compared(name, "missing", finding=f"only in the {'second' if name in b else 'first'} dump"))
     diverging = [one.name for one in found if one.verdict in ("differs", "shape")]
@@ -466,6 +472,37 @@ def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | N
             return "its signs are the other way round" if factor == -1 else f"it is {_times(factor)} the second"
         if fits(x - term, y):
             return f"it is the second {'plus' if term > 0 else 'less'} {abs(term):.4g}"
+        return _columns(x, y, fits)
+    return ""
+
+
+def _columns(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> str:
+    """In which order the first array has the last axis of the second, in the longest blocks that stay whole."""
+    size = y.shape[-1] if y.ndim > 1 else 0
+    mine, theirs = (each.reshape(-1, max(size, 1))[:MOST_ROWS] for each in (x, y))
+    if len(mine) < FEW or not 1 < size <= MOST_COLUMNS:
+        return ""
+    order = (np.square(mine).sum(axis=0)[:, None] - 2 * mine.T @ theirs).argmin(axis=0)  # the nearest column of each
+    if not (np.diff(np.sort(order)) == 1).all() or not fits(x[..., order], y):
+        return ""
+    block = math.gcd(size, *(int(i) + 1 for i in np.flatnonzero(np.diff(order) != 1)))
+    told = " ".join(str(int(i) // block) for i in order[: MOST_TOLD * block : block])
+    more = " …" if size > MOST_TOLD * block else ""
+    blocks = f" in blocks of {block}" if block > 1 else ""
+    return f"its last axis is permuted{blocks}: {told}{more} in the order of the second dump"
+
+
+def _another(
+    a: Dumped, b: Mapping[str, Dumped], tolerance: Tolerance | None, dtype: str | None, before: Sequence[float]
+) -> str:
+    """Which other array of the second dump it is, as where layers are counted from 1, or two are confused."""
+    for name, other in b.items():
+        mine, theirs = _without_batch(a, other)
+        if name != a.name and mine.shape == theirs.shape and FEW <= math.prod(mine.shape) <= MOST_LAID_ANEW:
+            held = mine.read(()), theirs.read(())
+            x, y = (part.astype(np.float64) for part in held)
+            if np.ptp(y) and _allowed(mine, theirs, *held, tolerance, dtype, before).fit(x, y):
+                return f"it is {visible(name, 60)} of the second dump"
     return ""
 
 

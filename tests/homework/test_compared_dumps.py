@@ -105,6 +105,18 @@ FINDINGS: dict[str, tuple[Any, Any, str, str]] = {
         "differs",
         f"heads and tokens are swapped (one is nhd, the other hnd), and {PERMUTED}",
     ),
+    "heads side by side": (
+        X[0].reshape(5, 24)[:, np.arange(24).reshape(4, 6)[ORDER].ravel()],
+        X[0].reshape(5, 24),
+        "differs",
+        "its last axis is permuted in blocks of 6: 1 2 0 3 in the order of the second dump",
+    ),
+    "pairs of neighbours": (
+        X.reshape(2, 20, 3, 2).swapaxes(-1, -2).reshape(2, 20, 6).astype("f4"),
+        X.reshape(2, 20, 6),
+        "differs",
+        "its last axis is permuted: 0 3 1 4 2 5 in the order of the second dump",
+    ),
     "square": (X[0, 0, :, :5].T, X[0, 0, :, :5], "differs", "the last two axes are swapped (one is transposed)"),
     "nothing of these": (X[:, ORDER] + 1, X, "differs", ""),
     "one number": (np.ones((2, 3)), np.ones((3, 2)), "shape", "[2, 3] and [3, 2]"),
@@ -250,6 +262,22 @@ def test_logits_are_behind_the_layers_wherever_a_dump_has_them() -> None:
     assert two_dumps.in_order(names) == [*names[1:], "logits"]
     told = ["layers.0.z", "layers.0.a", "layers.1.z", "layers.1.a"]  # as they were dumped
     assert two_dumps.in_order(told) == told
+
+
+def test_layers_that_are_counted_otherwise_and_arrays_that_are_confused_are_told() -> None:
+    states = {f"hidden_states.{i}": x for i, x in enumerate(X[0])}
+    found = ac.compare({f"hidden_states.{i + 1}": x for i, x in enumerate(X[0])}, states)
+    assert (found.first_wrong, found.arrays[1].finding) == (
+        "hidden_states.1",
+        "it is hidden_states.0 of the second dump",
+    )
+    found = ac.compare({"gate": X[0].astype("f4"), "up": X[1]}, {"gate": X[1], "up": X[0]})
+    assert [each.finding for each in found.arrays] == ["it is up of the second dump", ""]
+
+
+def test_an_array_that_is_in_the_first_dump_alone_changes_no_order() -> None:
+    right = {"h.1": X, "h.1.attn": X, "h.1.ln_1": X}
+    assert ac.compare({name: x + 1 for name, x in right.items()} | {"h.0.attn": X}, right).first_wrong == "h.1.ln_1"
 
 
 CALLED = {
