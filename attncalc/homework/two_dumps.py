@@ -30,7 +30,12 @@ SOUND = VERDICTS[:2]
 MOST_AT_ONCE = 2**22  # entries of a piece
 MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
 MOST_HEADS = 256
+MOST_COLUMNS, MOST_ROWS = 4096, 64  # of an array whose last axis is laid anew, and of those by which it is
+MOST_TOLD = 16  # places in an order
 NEARLY_NOTHING = 1e-6  # a row of zeros is judged by so much of what lies around it
+LATEST = 8
+GROWN, ASTRAY = 6, 32
+"""Noise is carried on: in the mean an array may be off so many times as far as its latest ones, an entry so many."""
 
 Tolerance = tuple[float, float]
 """Relative and absolute."""
@@ -43,6 +48,31 @@ class Dumped(NamedTuple):
     shape: tuple[int, ...]
     stored: str  # the type in which it was stored, as far as the dump says
     read: Callable[[tuple[slice, ...]], Array]
+
+
+class Allowed(NamedTuple):
+    """How far entries may lie apart: by what was said, else as parts of the largest entry of their row."""
+
+    said: Tolerance | None
+    noise: float  # of the coarser of their types
+    usual: float  # so far off, in the mean, are the arrays before them, or numbers of that type
+
+    def beyond(self, off: Array, y: Array) -> Array:
+        """Which entries lie further apart than was said, or than their types' noise."""
+        if self.said is not None:
+            return np.asarray(off > self.said[1] + self.said[0] * np.where(np.isfinite(y), np.abs(y), 0.0))
+        return np.asarray(off > self.noise * _rows(y))
+
+    def carried(self, mean: float, most: float) -> bool:
+        """Whether an array is off no further than by the noise of those before it, which it carries on."""
+        grown = mean <= GROWN * self.usual and most <= ASTRAY * self.usual
+        return self.said is None and self.noise > 0 and grown
+
+    def fit(self, x: Array, y: Array) -> bool:
+        """Whether an array agrees with the other."""
+        off = _off(x, y)
+        parts = _parts(off, y)
+        return not self.beyond(off, y).any() or self.carried(_mean(np.square(parts).sum(), y.size), parts.max())
 
 
 class Compared(NamedTuple):
@@ -138,11 +168,16 @@ def compared(
             f"no array of one dump is called as one of the other: {some}", hint="--map A=B pairs two names"
         )
     of_a = {mine: theirs for theirs, mine in pairs.items()}
-    ordered = in_order([*b, *(name for name in a if name not in of_a)])
-    found = []
-    for name in ordered:
+    named = [*b, *(name for name in a if name not in of_a)]
+    found: list[Compared] = []
+    noise: list[float] = []
+    for name in in_order(sorted(named) if list(b) == sorted(b) else named):
         if name in pairs:
-            found.append(_judged(_laid(a[pairs[name]], layout), b[name], tolerance, dtype))
+            mine = _laid(a[pairs[name]], layout)
+            one = _judged(mine, b[name], tolerance, dtype, noise)
+            if one.verdict == "differs" and not one.finding and all(other.verdict != "differs" for other in found):
+                one = one._replace(finding=_another(mine._replace(name=name), b, tolerance, dtype, noise))
+            found.append(one)
         else:
             found.append(Compared(name, "missing", finding=f"only in the {'second' if name in b else 'first'} dump"))
     diverging = [one.name for one in found if one.verdict in ("differs", "shape")]
@@ -214,35 +249,66 @@ def _returned(dump: Mapping[str, Any], other: Mapping[str, Any]) -> Callable[[st
     return lambda name: named.get(path := _path(name), path)
 
 
-_WITHIN = (  # what comes first in a layer, where a dump's order does not tell
-    r"input_layernorm|ln_1|norm1", r"q_proj|query|\bq\b", r"k_proj|key\b|\bk\b", r"v_proj|value|\bv\b", r"c_attn|qkv",
-    r"scores|scaled|masked", r"weights|attentions", r"o_proj|out_proj|attn\.c_proj", r"self_attn$|attn$|attention$",
-    r"post_attention_layernorm|ln_2|norm2", r"gate|fc1|c_fc|up_proj|intermediate", r"act", r"down_proj|fc2|mlp\.c_proj",
-    r"mlp$|feed",
+_WITHIN = (  # what comes first in a layer, where a dump's order does not tell: in its attention, and behind that
+    (
+        r"input_layernorm|ln_1|norm_?1|attn_norm|\d\.(layer_)?norm$", r"q_proj|query|\bq\b|q_lin|in_proj",
+        r"k_proj|key\b|\bk\b|k_lin", r"v_proj|value|\bv\b|v_lin", r"c_attn|qkv", r"[qk]_norm|conv1d",
+        r"scores|scaled|masked", r"weights|attentions|attention\.self|x_proj", r"dt_proj",
+        r"o_proj|out_(proj|lin)|attn\.(c_proj|Wo)|attention\.(output\.)?dense\b|Attention\.o\b",
+        r"attn$|[aA]ttention$|attention\.output|attn_layer_norm|sa_layer_norm",
+    ),
+    (
+        r"post_attention_layernorm|pre_feedforward|ln_2|norm_?2|mlp_norm",
+        r"gate|router|fc1|c_fc|up_proj|intermediate|lin1|\b[wW]i|h_to_4h", r"act",
+        r"down_proj|fc2|mlp\.c_proj|output\.dense|lin2|\b[wW]o\b|4h_to_h", r"mlp$|feed|output",
+    ),
 )  # fmt: skip
 
 
+def _within(name: str) -> tuple[int, int]:
+    """Where in its layer an array comes, by its name: its attention, that to an encoder, what is behind, all else."""
+    name = re.sub(r"\.\w*drop(out)?$", "", name)  # where what is dropped comes
+    for part, patterns in enumerate(_WITHIN):
+        found = next((n for n, pattern in enumerate(patterns) if re.search(pattern, name)), None)
+        if found is not None:
+            return 2 * part or bool(re.search(r"cross|encoder_attn|EncDec", name)), found
+    return 3, 0
+
+
 def in_order(names: Sequence[str]) -> list[str]:
-    """Names in the order of layers: what is before them, layer after layer, and what is behind them."""
+    """Names in the order of layers: what is before them, layer after layer, and what is behind them.
+
+    An encoder is in front of its decoder, and, where the order of a dump does not tell, what is in a module before it.
+    """
     told = list(names) != sorted(names)  # else the order is the alphabet's, and tells nothing
     layered = [bool(re.search(r"\d", name)) for name in names]
+    sides = [found[0] if (found := re.search(r"encoder|memory|decoder|cross", name)) else "" for name in names]
+    of_two = {"encoder", "decoder"} <= set(sides)
 
-    def key(item: tuple[int, str]) -> tuple[Any, ...]:
-        i, name = item
-        states = re.search(r"hidden_states?[./_](\d+)$", name)
-        if states:
-            return (int(states[1]) - 1, len(_WITHIN), i)  # what comes out of the layer before
-        number = re.search(r"\d+", name)
-        within = next((n for n, pattern in enumerate(_WITHIN) if re.search(pattern, name)), len(_WITHIN))
-        if number:
-            return (int(number[0]), 0 if told else within, i)
+    def key(i: int, name: str) -> tuple[Any, ...]:
         last = re.search(r"logits|lm_head|loss", name)  # behind all layers, wherever the dump has it
-        front = bool(re.search(r"emb|wte|wpe|position", name)) or (
+        front = bool(re.search(r"emb|wte|wpe|position|shared|drop$", name)) or (
             told and not last and True not in layered[:i] and any(layered)
         )
-        return (-2 if front and any(layered) else math.inf if any(layered) else 0, 0 if told else within, i)
+        side = of_two and (sides[i] in ("decoder", "cross") or not (sides[i] or front))
+        within = (0, 0) if told else _within(name)
+        if states := re.search(r"hidden_states?[./_](\d+)$", name):
+            return side, (int(states[1]) - 1, math.inf), within, i  # what comes out of the layer before
+        if numbers := re.findall(r"\d+" if told else r"^\D*\d+|(?<=\.)\d+(?=\.)", name):
+            return side, tuple(int(re.sub(r"\D", "", n)) for n in numbers[: 1 if told else 2]), within, i
+        if not any(layered):
+            return side, (0,), (bool(last), within), i
+        behind = not told and bool(re.search(r"(?i)norm|act|drop", name))
+        return side, (-2 if front else math.inf,), (bool(last), behind), i
 
-    return [name for _, name in sorted(enumerate(names), key=key)]
+    keys = {name: key(i, name) for i, name in enumerate(names)}
+    inner: dict[str, tuple[Any, ...]] = {}
+    for name in () if told else reversed(names):  # what is in a module before that
+        keys[name] = (*max(keys[name], inner[name]), math.inf) if name in inner else keys[name]
+        module = name
+        while module := module.rpartition(".")[0]:
+            inner[module] = max(inner.get(module, keys[name]), keys[name])
+    return sorted(names, key=keys.__getitem__)
 
 
 def _laid(array: Dumped, layout: str | None) -> Dumped:
@@ -266,27 +332,29 @@ def pieces(shape: Sequence[int]) -> Iterator[tuple[slice, ...]]:
         yield from ((here, *inner) for inner in pieces(shape[1:])) if rest > MOST_AT_ONCE else ((here,),)
 
 
-def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None) -> Compared:
-    """What is found of a pair; a leading axis of 1 is that of a batch, and no difference."""
+def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None, before: list[float]) -> Compared:
+    """What is found of a pair behind others so far off; a leading axis of 1 is that of a batch, and no difference."""
     a, b = _without_batch(a, b)
+    allowed: Allowed | None = None
     if a.shape != b.shape:
         said = f"{list(a.shape)} and {list(b.shape)}"
-        found = _explained(a, b, tolerance, dtype)
+        found = _explained(a, b, tolerance, dtype, before)
         return Compared(b.name, "shape", finding=f"{said}: {found}" if found else said)
-    worst, largest, beyond = 0.0, 0.0, 0
+    worst, largest, beyond, most, squares = 0.0, 0.0, 0, 0.0, 0.0
     at = (0,) * len(a.shape) if math.prod(a.shape) else None
     sums = np.zeros(3)
-    noise: float | None = None
     for place in pieces(b.shape):
         held = a.read(place), b.read(place)
-        noise = _noise(a, b, *held, dtype) if noise is None else noise
+        allowed = allowed or _allowed(a, b, *held, tolerance, dtype, before)
         with np.errstate(all="ignore"):
             x, y = (part.astype(np.float64) for part in held)
             off = _off(x, y)
             if all(part.dtype.kind in "iu" for part in held):  # beyond 2^53 floats may be alike that these are not
                 lost = (off == 0) & (held[0] != held[1])
                 off[lost] = np.abs(np.subtract(*(part[lost].astype(object) for part in held)))
-            beyond += int((off > _allowed(y, tolerance, noise)).sum())
+            beyond += int(allowed.beyond(off, y).sum())
+            parts = _parts(off, y)
+            most, squares = max(most, float(parts.max(initial=0.0))), squares + float(np.square(parts).sum())
             here = float(off.max(initial=0.0))
             if here > worst:
                 worst = here
@@ -295,11 +363,15 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
                 at = tuple(int(i + j) for i, j in zip(begins, inside, strict=True))
             largest = max(largest, float(np.abs(y[np.isfinite(y)]).max(initial=0.0)))
             sums += [np.vdot(x, y), np.vdot(x, x), np.vdot(y, y)]
+    mean = _mean(squares, math.prod(b.shape))
+    if allowed and allowed.carried(mean, most):
+        beyond = 0
+        before += [mean] * bool(mean)
     verdict = "differs" if beyond else "within" if worst else "equal"
     with np.errstate(all="ignore"):
         cosine = _cosine(*sums) if sums[1] and sums[2] else float(verdict != "differs")
     relative = worst / largest if largest else (0.0 if not worst else math.inf)
-    finding = _explained(a, b, tolerance, dtype) if verdict == "differs" else ""
+    finding = _explained(a, b, tolerance, dtype, before) if beyond else ""
     return Compared(b.name, verdict, worst, relative, cosine, beyond / max(math.prod(b.shape), 1), at, finding)
 
 
@@ -333,25 +405,30 @@ def _off(x: Array, y: Array) -> Array:
     return np.where(same, 0.0, np.where(np.isfinite(off), off, np.inf))
 
 
-def _allowed(y: Array, tolerance: Tolerance | None, noise: float) -> Array:
-    """How far entries may lie apart: what was said, else the noise of their row."""
+def _rows(y: Array) -> Array:
+    """The largest entry of each entry's row."""
     size = np.where(np.isfinite(y), np.abs(y), 0.0)
-    if tolerance is not None:
-        return np.asarray(tolerance[1] + tolerance[0] * size)
-    if not size.ndim:
-        return np.asarray(noise * size)
-    rows = size.max(axis=-1, keepdims=True, initial=0.0)
-    return np.broadcast_to(noise * np.maximum(rows, NEARLY_NOTHING * size.max(initial=0.0)), y.shape)
+    rows = size.max(axis=-1, keepdims=True, initial=0.0) if size.ndim else size
+    return np.broadcast_to(np.maximum(rows, NEARLY_NOTHING * size.max(initial=0.0)), y.shape)
 
 
-def _noise(a: Dumped, b: Dumped, x: Array, y: Array, dtype: str | None) -> float:
-    """The noise of the coarser of their types: as they were stored, or seem to have been before they were widened."""
-    if dtype is not None:
-        return NOISE.get(dtype, ROUND_OFF)
-    return max(
-        0.0 if value.dtype.kind in "biu" else NOISE.get(_type(each.stored, value), ROUND_OFF)
-        for each, value in ((a, x), (b, y))
-    )
+def _parts(off: Array, y: Array) -> Array:
+    """How far entries lie apart, as parts of the largest of their row."""
+    return np.where(off > 0, off / _rows(y), 0.0)
+
+
+def _mean(squares: float, many: int) -> float:
+    return math.sqrt(squares / max(many, 1))
+
+
+def _allowed(
+    a: Dumped, b: Dumped, x: Array, y: Array, tolerance: Tolerance | None, dtype: str | None, before: Sequence[float]
+) -> Allowed:
+    """By the coarser of their types: as they were stored, or seem to have been before they were widened."""
+    types = [dtype or _type(each.stored, value) for each, value in ((a, x), (b, y)) if value.dtype.kind not in "biu"]
+    noise = max((NOISE.get(name, ROUND_OFF) for name in types), default=0.0)
+    unit = max((2.0 ** -(1 + PRECISIONS[name].bits) for name in types if name in PRECISIONS), default=0.0)
+    return Allowed(tolerance, noise, max(float(np.median(before[-LATEST:])) if before else 0.0, unit))
 
 
 def _type(stored: str, value: Array) -> str:
@@ -363,18 +440,18 @@ def _type(stored: str, value: Array) -> str:
     return min((stored, own), key=list(PRECISIONS).index) if stored in PRECISIONS and own in PRECISIONS else stored
 
 
-def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None) -> str:
+def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None, before: Sequence[float]) -> str:
     """What makes the first array the second: a layout, an order of heads, a factor, a term; "" where nothing does."""
     if math.prod(a.shape) != math.prod(b.shape) or math.prod(b.shape) > MOST_LAID_ANEW:
         return ""
     x, y = a.read(()).astype(np.float64), b.read(()).astype(np.float64)
-    noise = _noise(a, b, x, y, dtype)
+    allowed = _allowed(a, b, x, y, tolerance, dtype, before)
     if (y == y.flat[0]).all():
         return ""  # any layout fits
 
     def fits(one: Array, other: Array) -> bool:
         with np.errstate(all="ignore"):
-            return one.shape == other.shape and not (_off(one, other) > _allowed(other, tolerance, noise)).any()
+            return one.shape == other.shape and allowed.fit(one, other)
 
     if x.ndim > 1 and fits(x.swapaxes(-1, -2), y):
         return "the last two axes are swapped (one is transposed)"
@@ -395,6 +472,37 @@ def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | N
             return "its signs are the other way round" if factor == -1 else f"it is {_times(factor)} the second"
         if fits(x - term, y):
             return f"it is the second {'plus' if term > 0 else 'less'} {abs(term):.4g}"
+        return _columns(x, y, fits)
+    return ""
+
+
+def _columns(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> str:
+    """In which order the first array has the last axis of the second, in the longest blocks that stay whole."""
+    size = y.shape[-1] if y.ndim > 1 else 0
+    mine, theirs = (each.reshape(-1, max(size, 1))[:MOST_ROWS] for each in (x, y))
+    if len(mine) < FEW or not 1 < size <= MOST_COLUMNS:
+        return ""
+    order = (np.square(mine).sum(axis=0)[:, None] - 2 * mine.T @ theirs).argmin(axis=0)  # the nearest column of each
+    if not (np.diff(np.sort(order)) == 1).all() or not fits(x[..., order], y):
+        return ""
+    block = math.gcd(size, *(int(i) + 1 for i in np.flatnonzero(np.diff(order) != 1)))
+    told = " ".join(str(int(i) // block) for i in order[: MOST_TOLD * block : block])
+    more = " …" if size > MOST_TOLD * block else ""
+    blocks = f" in blocks of {block}" if block > 1 else ""
+    return f"its last axis is permuted{blocks}: {told}{more} in the order of the second dump"
+
+
+def _another(
+    a: Dumped, b: Mapping[str, Dumped], tolerance: Tolerance | None, dtype: str | None, before: Sequence[float]
+) -> str:
+    """Which other array of the second dump it is, as where layers are counted from 1, or two are confused."""
+    for name, other in b.items():
+        mine, theirs = _without_batch(a, other)
+        if name != a.name and mine.shape == theirs.shape and FEW <= math.prod(mine.shape) <= MOST_LAID_ANEW:
+            held = mine.read(()), theirs.read(())
+            x, y = (part.astype(np.float64) for part in held)
+            if np.ptp(y) and _allowed(mine, theirs, *held, tolerance, dtype, before).fit(x, y):
+                return f"it is {visible(name, 60)} of the second dump"
     return ""
 
 
@@ -437,7 +545,7 @@ def compare(
     """Two dumps beside one another: paths of files, traces, mappings of names to arrays, or arrays; `b` is right.
 
     `map` pairs names of `a` with those of `b`; `heads_layout` says how heads and tokens lie in `a`. With neither `rtol`
-    nor `atol` an array is judged in the noise of the coarser of its two types, row by row.
+    nor `atol` an array is judged in the noise of the coarser of its two types, row by row, and of the arrays before it.
     """
     tolerance = None if rtol is None and atol is None else (rtol or 0.0, atol or 0.0)
     reading = Reading()

@@ -87,6 +87,7 @@ class Op(NamedTuple):
     joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
     picks: Callable[..., int] = lambda node: -1  # which source tells the places of another: it keeps its name
     points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
+    jumps: bool = False  # it is a whole number of what lies between two
     unit: str = ""  # the argument with the axis along which its entries sum to 1
     numbered: tuple[int, str] | None = None  # which source holds places, from 0, and the argument with their axis
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, Scope, inside, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import sqrt
+from attncalc.mistakes.attention_core import unscaled
+from attncalc.mistakes.layer_norm import NO_GAIN, RMS, another_epsilon
 from attncalc.mistakes.masking import MASKS
-from attncalc.mistakes.rotary import ROPE_MISSING, layout
+from attncalc.mistakes.rotary import IN_ATTENTION
+from attncalc.mistakes.several_heads import HEADS
 
 
 def _by_meaning(s: Scope) -> Node:
@@ -20,6 +23,9 @@ def _latent_alone(s: Scope) -> Node:
     tokens, width = parts(rest, "mul")
     return size * (tokens * parts(width, "add")[0])
 
+
+ELSEWHERE = ("rope-q-offset", "cache-positions-reset", "rope-on-v", "heads-permuted")
+"""Mistakes of queries behind their keys, of values that could be turned, and of heads that stand in another order."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "latent-attention": (
@@ -37,15 +43,27 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="without the part that is turned",
             hint="What tells a head where a token stands?",
         ),
-        ROPE_MISSING,
-        layout("rope_"),
         wrong(
-            "mla-latent-norm-missing",
-            "kv-norm/output",
-            lambda s: parts(s.squares, "pow")[0],
-            says="the latent as it is, not normalised",
-            hint="What happens to the latent before keys and values are drawn from it?",
+            "att-no-scale",
+            "scaled",
+            unscaled,
+            says="the scores are not divided",
+            hint="What keeps the scores from growing as the vectors get longer?",
         ),
+        *(mistake for mistake in IN_ATTENTION if mistake.id not in ELSEWHERE),
+        *(
+            wrong(
+                "mla-latent-norm-missing",
+                f"{norm}/output",
+                lambda s: parts(s.squares, "pow")[0],
+                says="the latent as it is, not normalised",
+                hint=f"What happens to the latent before {drawn} are drawn from it?",
+            )
+            for norm, drawn in (("kv-norm", "keys and values"), ("q-norm", "queries"))
+        ),
+        *inside((*RMS, NO_GAIN), "q-norm", "kv-norm"),
+        *another_epsilon("ln"),
+        *(mistake for mistake in HEADS if mistake.at == ("concatenated",) and mistake.id not in ELSEWHERE),
         wrong(
             "mla-bytes-all-heads",
             "cached_bytes",

@@ -105,6 +105,18 @@ FINDINGS: dict[str, tuple[Any, Any, str, str]] = {
         "differs",
         f"heads and tokens are swapped (one is nhd, the other hnd), and {PERMUTED}",
     ),
+    "heads side by side": (
+        X[0].reshape(5, 24)[:, np.arange(24).reshape(4, 6)[ORDER].ravel()],
+        X[0].reshape(5, 24),
+        "differs",
+        "its last axis is permuted in blocks of 6: 1 2 0 3 in the order of the second dump",
+    ),
+    "pairs of neighbours": (
+        X.reshape(2, 20, 3, 2).swapaxes(-1, -2).reshape(2, 20, 6).astype("f4"),
+        X.reshape(2, 20, 6),
+        "differs",
+        "its last axis is permuted: 0 3 1 4 2 5 in the order of the second dump",
+    ),
     "square": (X[0, 0, :, :5].T, X[0, 0, :, :5], "differs", "the last two axes are swapped (one is transposed)"),
     "nothing of these": (X[:, ORDER] + 1, X, "differs", ""),
     "one number": (np.ones((2, 3)), np.ones((3, 2)), "shape", "[2, 3] and [3, 2]"),
@@ -146,6 +158,43 @@ def test_a_factor_and_a_term_are_told(told: str, changed: Callable[[Any], Any], 
     for y in (X, X[0, 0, 0]):
         x = y.astype(type)
         assert one(changed(x).astype(type), x).finding == told
+
+
+def stack(dtype: str, fault: str = "") -> dict[str, Any]:
+    """Sixteen layers, each of attention and a gated feed-forward; every product and sum is rounded to a type."""
+    rng, dump = np.random.default_rng(5), {}
+
+    def put(name: str, value: Any) -> Any:
+        dump[name] = held(np.asarray(value), dtype)
+        return dump[name]
+
+    x = put("embed", rng.normal(size=(12, 32)))
+    for i in range(16):
+        wq, wk, wv, w1, w2, w3 = rng.normal(size=(6, 32, 32)) / np.sqrt(32)
+        at = f"layers.{i}." if i != 9 else f"layers.{i}.{fault}"
+        h = put(f"layers.{i}.norm", x / np.sqrt((x * x).mean(-1, keepdims=True)))
+        q, k, v = (
+            put(f"layers.{i}.{n}", h @ (w.T if at[9:] == n else w)) for n, w in zip("qkv", (wq, wk, wv), strict=True)
+        )
+        scores = put(f"layers.{i}.scores", q @ k.T * (1 if at.endswith("scores") else 32**-0.5))
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = put(f"layers.{i}.weights", weights / weights.sum(-1, keepdims=True))
+        x = put(f"layers.{i}.between", x + put(f"layers.{i}.mixed", weights @ v))
+        a = put(f"layers.{i}.gate", x @ w1)
+        a = np.maximum(a, 0) if at.endswith("act") else a / (1 + np.exp(-a))
+        a = put(f"layers.{i}.act", a) * put(f"layers.{i}.up", x @ w2)
+        x = put(f"layers.{i}", x + put(f"layers.{i}.down", a @ w3 / 8))
+    put("logits", x @ rng.normal(size=(32, 50)))
+    return dump
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("fault", ["", "q", "scores", "act"])
+def test_noise_that_grows_from_layer_to_layer_is_none_and_a_fault_in_it_is_one(fault: str, dtype: str) -> None:
+    """Rounding at each step adds up to more than that of one step: to several times as much at the last."""
+    found = ac.compare(stack(dtype, fault), stack("float64"))
+    assert (found.verdict, found.first_wrong) == (("differs", f"layers.9.{fault}") if fault else ("within", None))
+    assert all((each.share == 0) == (each.verdict in two_dumps.SOUND) for each in found.arrays)
 
 
 @pytest.mark.parametrize(("factor", "told"), [(1 + 2**-15, "(1 + 3.1e-05)"), (2**-15 - 1, "−(1 − 3.1e-05)")])
@@ -203,7 +252,7 @@ def test_what_modules_give_goes_with_what_a_model_returns(model: str) -> None:
 def test_the_order_of_layers() -> None:
     names = [
         "embed_tokens", "hidden_states.0", "layers.0.input_layernorm", "layers.0.self_attn.q_proj", "attentions.0",
-        "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "logits", "norm",
+        "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "norm", "logits",
     ]  # fmt: skip
     assert two_dumps.in_order(sorted(names)) == names
 
@@ -213,6 +262,67 @@ def test_logits_are_behind_the_layers_wherever_a_dump_has_them() -> None:
     assert two_dumps.in_order(names) == [*names[1:], "logits"]
     told = ["layers.0.z", "layers.0.a", "layers.1.z", "layers.1.a"]  # as they were dumped
     assert two_dumps.in_order(told) == told
+
+
+def test_layers_that_are_counted_otherwise_and_arrays_that_are_confused_are_told() -> None:
+    states = {f"hidden_states.{i}": x for i, x in enumerate(X[0])}
+    found = ac.compare({f"hidden_states.{i + 1}": x for i, x in enumerate(X[0])}, states)
+    assert (found.first_wrong, found.arrays[1].finding) == (
+        "hidden_states.1",
+        "it is hidden_states.0 of the second dump",
+    )
+    found = ac.compare({"gate": X[0].astype("f4"), "up": X[1]}, {"gate": X[1], "up": X[0]})
+    assert [each.finding for each in found.arrays] == ["it is up of the second dump", ""]
+
+
+def test_an_array_that_is_in_the_first_dump_alone_changes_no_order() -> None:
+    right = {"h.1": X, "h.1.attn": X, "h.1.ln_1": X}
+    assert ac.compare({name: x + 1 for name, x in right.items()} | {"h.0.attn": X}, right).first_wrong == "h.1.ln_1"
+
+
+CALLED = {
+    "gpt2": (
+        "wte h.0.ln_1 h.0.attn.c_attn h.0.attn.c_proj h.0.attn h.0.ln_2 h.0.mlp.c_fc h.0.mlp.act h.0.mlp.c_proj "
+        "h.0.mlp h.0 ln_f lm_head"
+    ),
+    "bloom": (
+        "word_embeddings h.0.input_layernorm h.0.self_attention.query_key_value h.0.self_attention.dense "
+        "h.0.self_attention h.0.post_attention_layernorm h.0.mlp.dense_h_to_4h h.0.mlp.dense_4h_to_h h.0.mlp h.0 ln_f"
+    ),
+    "bert": (
+        "embeddings.word_embeddings embeddings.LayerNorm embeddings encoder.layer.0.attention.self.query "
+        "encoder.layer.0.attention.self.key encoder.layer.0.attention.self encoder.layer.0.attention.output.dense "
+        "encoder.layer.0.attention.output.LayerNorm encoder.layer.0.attention encoder.layer.0.intermediate.dense "
+        "encoder.layer.0.intermediate encoder.layer.0.output.dense encoder.layer.0.output.LayerNorm "
+        "encoder.layer.0.output encoder.layer.0 encoder pooler.dense pooler.activation pooler"
+    ),
+    "t5": (
+        "shared encoder.block.1.layer.0.layer_norm encoder.block.1.layer.0.SelfAttention.q "
+        "encoder.block.1.layer.0.SelfAttention.o encoder.block.1.layer.1.layer_norm "
+        "encoder.block.1.layer.1.DenseReluDense.wi encoder.block.1.layer.1.DenseReluDense.wo encoder.block.1 "
+        "encoder.final_layer_norm encoder decoder.block.0.layer.0.SelfAttention.q "
+        "decoder.block.0.layer.1.EncDecAttention.q decoder.block.0.layer.2.DenseReluDense.wi decoder.block.0 decoder "
+        "lm_head"
+    ),
+    "bart": (
+        "encoder.embed_tokens encoder.layers.1.self_attn.v_proj encoder.layers.1.self_attn "
+        "encoder.layers.1.self_attn_layer_norm encoder.layers.1.fc1 encoder.layers.1.fc2 encoder.layers.1 encoder "
+        "decoder.embed_tokens decoder.layers.0.self_attn.q_proj decoder.layers.0.self_attn "
+        "decoder.layers.0.encoder_attn.q_proj decoder.layers.0.encoder_attn decoder.layers.0.fc1 decoder.layers.0.fc2 "
+        "decoder.layers.0 decoder lm_head"
+    ),
+    "both": "encoder_hidden_states.0 encoder_hidden_states.2 decoder_hidden_states.0 cross_attentions.0 logits",
+    "one attention": "q k v scores weights output",
+}
+"""In which order the modules of models give what they do."""
+
+
+@pytest.mark.parametrize("model", CALLED)
+def test_a_dump_in_the_order_of_the_alphabet_is_gone_through_as_a_model_is(model: str) -> None:
+    """As safetensors and folders hold them; of two stacks, one behind the other, in any dump."""
+    names = CALLED[model].split()
+    assert two_dumps.in_order(sorted(names)) == names
+    assert two_dumps.in_order(names) == names
 
 
 def test_large_arrays_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -345,3 +345,71 @@ def test_a_model_with_other_heads_has_no_width_of_theirs() -> None:
     assert wrong is not None
     found = Marker(key).mark(from_python(wrong.astype(np.float32))).steps[0].finding
     assert (found.mistakes, found.also) == (("rope-exp-i",), ())
+
+
+def latent(r: Callable[[Any], Array], w: dict[str, Array], fault: str = "") -> dict[str, Array]:
+    """Latent attention of four heads as DeepSeek's code has it, each step rounded by `r`."""
+
+    def norm(x: Array, gain: Array, what: str) -> Array:
+        if fault == f"{what} norm":
+            return x
+        rms = np.sqrt((x * x).mean(axis=-1, keepdims=True) + (1e-2 if fault == "eps" else 1e-6))
+        return r(x / rms * (1 if fault == "gain" else gain))
+
+    def turned(x: Array) -> Array:
+        base = 500000.0 if fault == "base" else 10000.0
+        angles = np.outer(np.arange(x.shape[-2]), base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
+        turns = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
+        return r(np.stack([turns.real, turns.imag], axis=-1).reshape(x.shape))
+
+    def heads(x: Array) -> Array:
+        return x.reshape(len(x), 4, -1).swapaxes(0, 1)
+
+    x = w["x"]
+    drawn = norm(r(x @ w["wdq"]), w["q_gamma"], "query")
+    dump = {"q-norm/output": drawn, "latent": r(x @ w["wdkv"])}
+    dump["kv-norm/output"] = c = norm(dump["latent"], w["kv_gamma"], "key")
+    dump["q_rotated"], dump["k_rotated"] = turned(heads(r(drawn @ w["wqr"]))), turned(r(x @ w["wkr"]))
+    q, k, v = heads(r(drawn @ w["wuq"])), heads(r(c @ w["wuk"])), heads(r(c @ w["wuv"]))
+    scores = dump["scores"] = r(q @ k.swapaxes(1, 2) + dump["q_rotated"] @ dump["k_rotated"].T)
+    scaled = dump["scaled"] = scores if fault == "scale" else r(scores / np.sqrt(12))
+    shares = np.exp(np.where(np.tri(len(x)) > 0, scaled, -np.inf))
+    dump["weights"] = r(shares / shares.sum(axis=-1, keepdims=True))
+    mixed = dump["heads"] = r(dump["weights"] @ v)
+    dump["concatenated"] = (mixed if fault == "merge" else mixed.swapaxes(0, 1)).reshape(len(x), -1)
+    return dump | {"output": r(dump["concatenated"] @ w["wo"])}
+
+
+LATENT = {
+    "": ("", None),
+    "key norm": ("mla-latent-norm-missing", "kv-norm/output"),
+    "query norm": ("mla-latent-norm-missing", "q-norm/output"),
+    "gain": ("rms-no-gain", "q-norm/output"),
+    "eps": ("ln-wrong-eps", "q-norm/output"),
+    "base": ("rope-wrong-base", "q_rotated"),
+    "scale": ("att-no-scale", "scaled"),
+    "merge": ("mh-merge-reshape", "concatenated"),
+}
+"""A fault of such a port → what it is called, and where it is made first."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("fault", LATENT)
+def test_faults_of_latent_attention_that_other_attentions_have_are_named(fault: str, dtype: str) -> None:
+    shapes: dict[str, tuple[int, ...]] = {
+        "x": (12, 24), "wuq": (14, 32), "wqr": (14, 16), "wdkv": (24, 10), "wuk": (10, 32), "wuv": (10, 32),
+        "wkr": (24, 4), "wo": (32, 24), "wdq": (24, 14), "q_gamma": (14,), "kv_gamma": (10,),
+    }  # fmt: skip
+    drawn = {name: random(*shape, seed=i) for i, (name, shape) in enumerate(shapes.items())}
+    weights = {name: x if name == "x" else x / 4 if x.ndim == 2 else 1 + x / 5 for name, x in drawn.items()}
+    dump = latent(lambda x: held(np.asarray(x), dtype), weights, fault)
+    marked = ac.latent_attention(**weights, heads=4, causal=True).check(dump, hints="rule")
+    mistake, where = LATENT[fault]
+    if fault == "eps" and dtype == "bfloat16":
+        assert marked  # within its noise
+        return
+    assert marked.first_wrong == where, [(step.name, step.verdict) for step in marked.steps]
+    made = {step.mistake for step in marked.steps if step.verdict == "mistake"}
+    assert made == ({mistake} if mistake else set())
+    assert all(step.verdict in ("right", "mistake", "follows", "missing") for step in marked.steps)

@@ -162,6 +162,24 @@ def test_a_sharp_softmax_over_many_keys_is_right_step_by_step(dtype: str, size: 
     assert ac.attention(q, k, v).check({name: value.astype("f4") for name, value in dump.items()})
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("round", [np.rint, np.floor])
+def test_codes_of_a_narrow_type_are_the_nearest_of_its_own_scaled_numbers(dtype: str, round: Any) -> None:
+    """Noise takes many of them across the middle between two codes; another rounding of the same numbers is wrong."""
+    x = held(random(8, 64), "bfloat16")
+    dump = {"largest": abs(x).max(axis=-1)}
+    dump["scale"] = held(dump["largest"] / 127, dtype)
+    dump["scaled"] = held(x / dump["scale"][:, None], dtype)
+    dump["codes"] = round(dump["scaled"])
+    dump["dequantised"] = held(dump["codes"] * dump["scale"][:, None], dtype)
+    t = ac.quantize(x, kind="int8", per="row")
+    assert (np.rint(dump["scaled"]) != t["codes"]).any()
+    marked = t.check({name: value.astype("f4") for name, value in dump.items()}, hints="rule")
+    assert marked.first_wrong == (None if round is np.rint else "codes")
+    if marked:
+        assert f"what {dtype}'s noise rounds to another whole number" in (marked.steps[3].hint or "")
+
+
 @pytest.mark.thorough
 def test_as_which_type_a_dump_is_judged_is_said_of_what_nothing_explains_too() -> None:
     given, result, _ = drawn("attention", "bfloat16", 2)

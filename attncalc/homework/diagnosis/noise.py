@@ -75,30 +75,31 @@ def among_narrow(answer: Answer, rounded: str) -> Answer:
 NEARER = 0.25
 """By this a row lies nearer to what comes of another ranking than to what is right."""
 RANKED = "right but for what {}'s noise ranks otherwise: tokens may go to other experts whose scores are as near"
+ROUNDED = "right but for what {}'s noise rounds to another whole number: between two of them either may be as near"
 
 
-def is_ranked_otherwise(key: Key, question: Question) -> bool:
-    """Whether the rows that are off are what comes of another ranking of what lies within noise of one another.
+def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
+    """What is said if the rows that are off are what comes of another ranking, or rounding, of what noise has.
 
     What is given of that which is ranked was rounded already, so that it is worked out anew.
     """
     node, answer = key.nodes[question.step], question.answer
     behind = walk(node, into=lambda made: () if made is not node and is_given(made, question.own) else made.sources)
-    ranked = [made for made in behind if made.op in OPS and OPS[made.op].points]
+    ranked = [made for made in behind if made.op in OPS and (OPS[made.op].points or OPS[made.op].jumps)]
     if not ranked or not answer.shape or answer.shape != question.expected.shape:
-        return False
+        return ""
     into = walk(*ranked, into=lambda made: () if is_given(made, question.own) else made.sources)
     rounded = {made.key for made in into if is_given(made, question.own)}
     unranked = {step: value for step, value in question.own.items() if step not in rounded}
     bases = (question.own, unranked, {}) if question.own else ({},)
     away = np.linalg.norm(answer.value - question.expected, axis=-1)
     off = ~fits(answer, question.expected).all(axis=-1)
-    for value in (value for base in bases for value in key.worked_out_in(question.step, answer.stored, OFTEN, base)):
+    for value in (value for base in bases for value in key.worked_out_in(question.step, stored, OFTEN, base)):
         near = np.linalg.norm(answer.value - value, axis=-1) < NEARER * away
         off &= ~(near & fits(answer, value).all(axis=-1))
         if not off.any():
-            return True
-    return False
+            return RANKED if any(OPS[made.op].points for made in ranked) else ROUNDED
+    return ""
 
 
 def judged_as(stored: str, own: str, *, inferred: bool) -> str:

@@ -281,16 +281,17 @@ class _Sheet:
 
     def _among_ranks(self, question: Question) -> Finding | None:
         """Whether an array is right but for what noise ranks otherwise, or follows from such a one."""
-        if question.answer.slack is None or not question.own_are_right:
+        stored = self.narrow or (question.answer.slack is not None and question.answer.stored)
+        if not stored or not question.own_are_right:
             return None
         if self.ranked_otherwise and fits(question.answer, self._following(question)).all():
             return Finding(RIGHT)
-        from attncalc.homework.diagnosis.noise import RANKED, is_ranked_otherwise  # a door: few answers are dumps
+        from attncalc.homework.diagnosis.noise import ranked_otherwise  # a door: few answers are dumps
 
-        if not is_ranked_otherwise(self.key, question):
-            return None
-        self.ranked_otherwise = True
-        return Finding(RIGHT, hint=RANKED.format(question.answer.stored))
+        if told := ranked_otherwise(self.key, question, stored):
+            self.ranked_otherwise = True
+            return Finding(RIGHT, hint=told.format(stored))
+        return None
 
     def _nearer(self, question: Question) -> Finding:
         """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives.

@@ -96,7 +96,7 @@ _FLAT = "it is flat but for its jumps; training hands the gradient straight thro
 def _to_whole(kernel: Any, name: str) -> Op:
     """The row of a function that makes whole numbers."""
     template = rf"\operatorname{{{{{name}}}}}({{0}})"
-    return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT)
+    return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT, jumps=True)
 
 
 def _one_of_two(numeric: Any, name: str, which: str, first: Callable[[Node, Node], Node]) -> Op:
@@ -124,6 +124,7 @@ OPS |= {
         lambda node, at, look: Form("floor", (Form("log₂", (pick(node, 0, at),)),)),
         rounds=False,
         no_gradient=_FLAT,
+        jumps=True,
         body=lambda node, x: floor(logarithm(x, 2)),
     ),
     "abs": row(
