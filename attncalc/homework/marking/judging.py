@@ -590,14 +590,18 @@ class _Sheet:
         """Explain by the others the steps that say too little by themselves, and name all mistakes."""
         with suppress(TooLongError), self.budget.spent():
             self._explain_by_the_others()
-        for step, found in self.explained.items():
-            wrong, likeliest = self.found[step].wrong, found
+        named: set[Explanation] = set()
+        for step in [step for step in self.key.nodes if step in self.explained]:
+            wrong, likeliest = self.found[step].wrong, self.explained[step]
             try:
                 with self.budget.spent():
-                    likeliest = self._borne_out(step, found)
+                    likeliest = self._borne_out(step, likeliest)
                     self.found[step] = mistaken(self.key, step, likeliest, wrong)
             except TooLongError:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
+            if not named.isdisjoint(likeliest):  # who has made it before made it here too, and is charged once
+                self.found[step] = replace(self.found[step], verdict=FOLLOWS)
+            named.update(likeliest)
 
     def suppose_mistakes(self) -> None:
         """Name the mistakes that give an unexplained step, though that may be chance."""
