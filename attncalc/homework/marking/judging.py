@@ -465,7 +465,7 @@ class _Sheet:
         if step in self.key.complex:
             return None
         bases = [(expected, self.key.foresee(own))]
-        if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
+        if own and (follows := self.key.value(step, own=own)) is not None:
             bases.append((follows, own))
         alike = [(value, base) for value, base in bases if value.shape == answer.shape]
         from attncalc.homework.diagnosis import slips  # a door: most answers have no slip
