@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, Scope, chosen, parts, remade, wrong
+from attncalc.declare.mistake import Mistake, Scope, alternative, chosen, parts, remade, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import maximum, mean, sqrt, total
+from attncalc.language.ops import log, maximum, mean, sigmoid, sqrt, total
 
 HOW_LOW = "What does a low temperature do to small leads?"
 TOWARDS = "Towards which answer is the policy to move?"
@@ -48,6 +48,7 @@ def _without_reference(s: Scope) -> Node:
 
 
 PREFERENCES = (
+    alternative("dpo-by-sigmoid", "losses", lambda s: -log(sigmoid(s.margins)), says="−ln σ(margin)"),
     # Liger-Kernel's pull request 387
     wrong(
         "dpo-no-reference",
