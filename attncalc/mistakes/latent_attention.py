@@ -5,8 +5,10 @@ from __future__ import annotations
 from attncalc.declare.mistake import Mistake, Scope, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import sqrt
+from attncalc.mistakes.attention_core import CORE, GRADIENTS
 from attncalc.mistakes.masking import MASKS
-from attncalc.mistakes.rotary import ROPE_MISSING, layout
+from attncalc.mistakes.rotary import IN_ATTENTION
+from attncalc.mistakes.several_heads import HEADS
 
 
 def _by_meaning(s: Scope) -> Node:
@@ -20,6 +22,12 @@ def _latent_alone(s: Scope) -> Node:
     tokens, width = parts(rest, "mul")
     return size * (tokens * parts(width, "add")[0])
 
+
+OF_ONE_PRODUCT = {"att-scale-after", "att-exp-zero-is-0"}
+OF_LONGER_KEYS = {"rope-theta-dmodel", "rope-exp-i", "rope-positive-exp", "rope-same-theta", "rope-wrong-base"}
+"""Mistakes that the two numbers of a key that are turned on most sheets do not show."""
+NOT_HERE = OF_ONE_PRODUCT | OF_LONGER_KEYS | {"rope-mixed-layout", "cache-positions-reset"}
+OF_EVERY_ATTENTION = tuple(m for m in (*CORE, *IN_ATTENTION, *HEADS, *GRADIENTS) if m.id not in NOT_HERE)
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "latent-attention": (
@@ -37,8 +45,6 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="without the part that is turned",
             hint="What tells a head where a token stands?",
         ),
-        ROPE_MISSING,
-        layout("rope_"),
         wrong(
             "mla-latent-norm-missing",
             "kv-norm/output",
@@ -61,6 +67,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint="Can a key that was turned be made from the latent?",
         ),
         *(mistake for mistake in MASKS if not mistake.options),
+        *OF_EVERY_ATTENTION,
     ),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -206,7 +206,7 @@ def test_a_norm_that_squares_in_the_stored_type_is_told(
         ("slip-sign", np.negative),
         ("slip-columns-permuted", np.fliplr),
         ("slip-decimal-point", lambda output: output / 10),
-        ("slip-one-entry", lambda output: output + [[0, 0], [0, 0.7]]),
+        ("slip-one-entry", lambda output: output + np.diag([0, 0.7])),
     ],
 )
 def test_a_slip_is_told_beside_what_follows_from_rounded_steps(slip: str, change: Callable[[Any], Any]) -> None:

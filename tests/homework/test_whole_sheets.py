@@ -732,3 +732,44 @@ def test_one_scale_for_a_whole_tensor_may_be_written_once_a_row() -> None:
     largest = np.full(2, 1.53)
     told = found(ac.quantize(x, per="row"), {"largest": largest, "scale": largest / 127}, 5)
     assert [*told.values()] == ["quantize-per-tensor", "follows"]
+
+
+@pytest.mark.parametrize(
+    ("step", "mistake"),
+    [
+        ("q_rotated", "rope-k-only"),
+        ("scaled", "att-no-scale"),
+        ("weights", "att-softmax-cols"),
+        ("heads", "att-p-transposed"),
+        ("concatenated", "mh-merge-reshape"),
+        ("output", "mh-wo-transposed"),
+    ],
+)
+def test_an_attention_through_a_latent_has_the_mistakes_of_every_other(step: str, mistake: str) -> None:
+    """Each in one step, and carried on from there."""
+    x, wuq, wqr, wdkv, wuk, wuv, wkr, wo = (tenths(i, 4, 4) for i in range(20, 28))
+    wdkv, wuk, wuv, wkr = wdkv[:, :3], wuk[:3], wuv[:3], wkr[:, :2]
+
+    def split(rows: Array) -> Array:
+        return rows.reshape(4, 2, 2).swapaxes(0, 1)
+
+    def turned(pairs: Array) -> Array:
+        angles = np.arange(4)
+        a, b = pairs[..., 0], pairs[..., 1]
+        return np.stack([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], -1)
+
+    q_rope = split(x @ wqr)
+    q_rotated = q_rope if step == "q_rotated" else turned(q_rope)
+    latent = x @ wdkv
+    scores = split(x @ wuq) @ split(latent @ wuk).swapaxes(1, 2) + q_rotated @ turned(x @ wkr).T
+    scaled = scores / (1 if step == "scaled" else 2)
+    weights = softmax(scaled, 1 if step == "weights" else -1)
+    heads = (weights.swapaxes(1, 2) if step == "heads" else weights) @ split(latent @ wuv)
+    concatenated = (heads if step == "concatenated" else heads.swapaxes(0, 1)).reshape(4, 4)
+    output = concatenated @ (wo.T if step == "output" else wo)
+    steps = {"q_rotated": q_rotated, "scores": scores, "scaled": scaled, "weights": weights}
+    steps |= {"heads": heads, "concatenated": concatenated, "output": output}
+    given = {"wuq": wuq, "wqr": wqr, "wdkv": wdkv, "wuk": wuk, "wuv": wuv, "wkr": wkr, "wo": wo}
+    told = found(ac.latent_attention(x, weights=given, heads=2), steps, 4)
+    at = [*steps].index(step)
+    assert [*told.values()] == ["right"] * at + [mistake] + ["follows"] * (len(steps) - at - 1)
