@@ -773,3 +773,19 @@ def test_an_attention_through_a_latent_has_the_mistakes_of_every_other(step: str
     told = found(ac.latent_attention(x, weights=given, heads=2), steps, 4)
     at = [*steps].index(step)
     assert [*told.values()] == ["right"] * at + [mistake] + ["follows"] * (len(steps) - at - 1)
+
+
+@pytest.mark.parametrize(("base", "whole"), [(10, np.mean), (2, np.mean), (np.e, np.sum)])
+def test_losses_that_compare_have_the_mistakes_of_a_cross_entropy(base: float, whole: Callable[[Array], float]) -> None:
+    margins = np.array([0.1, -0.05, 0.15])
+    losses = np.log(1 + np.exp(-margins)) / np.log(base)
+    steps = {"margins": margins, "losses": losses, "loss": whole(losses)}
+    told = found(ac.preference_loss([-2, -3, -1.5], [-2.5, -2, -4], [-2.5, -3, -2], [-2, -2.5, -3]), steps, 4)
+    mistakes = ["right", "dpo-sum"] if base == np.e else [f"ce-log{base}", "follows"]
+    assert [*told.values()] == ["right", *mistakes]
+
+
+def test_a_temperature_that_is_left_out_is_missed() -> None:
+    logits = np.array([2, 1.5, 1, 0.5, -1])
+    told = found(ac.sampling(logits, temperature=0.5, top_k=4), {"probabilities": softmax(logits)}, 3)
+    assert told == {"probabilities": "sampling-temperature-ignored"}
