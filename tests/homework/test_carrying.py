@@ -232,3 +232,28 @@ def test_a_mistake_in_steps_side_by_side_is_charged_once_and_named_in_each() -> 
         ("mistake", "datt-no-scale", 0),
         ("follows", "datt-no-scale", 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "along", "verdicts"),
+    [
+        pytest.param(3, 0, ["mistake", "follows", "follows", "right"], id="square, and rightly shared out"),
+        pytest.param(2, 0, ["slip", "slip", "slip", "right"], id="not square, and rightly shared out"),
+        pytest.param(
+            2, 1, ["slip", "slip", "mistake", "follows"], id="not square, and shared out along the other axis"
+        ),
+    ],
+)
+def test_a_sheet_with_rows_for_columns_is_judged_as_it_stands(keys: int, along: int, verdicts: list[str]) -> None:
+    """Scores with a row for each key go on so: their shares sum to 1 down the columns, and are turned for the product."""
+    random = np.random.default_rng(1)
+    q, k, v = (random.integers(-2, 3, (n, 2)).astype(float) for n in (3, keys, keys))
+    scores = k @ q.T
+    scaled = scores / np.sqrt(2)
+    weights = np.exp(scaled) / np.exp(scaled).sum(axis=along, keepdims=True)
+    steps = {"scores": scores, "scaled": scaled, "weights": weights, "output": weights.T @ v}
+    marked = ac.attention(q, k, v).check({name: as_written(value, 4) for name, value in steps.items()})
+    assert [step.verdict for step in marked.steps] == verdicts
+    assert marked["weights"].mistake == {"mistake": "att-softmax-cols", "slip": "slip-transposed-answer"}.get(
+        verdicts[2]
+    )

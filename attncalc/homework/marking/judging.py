@@ -485,7 +485,10 @@ class _Sheet:
         if slips.is_transposed(answer, expected):
             return slipped(slips.TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
-        found = (self._carried(question) or self._mistaken(question)) if whole else None
+        turned = answer.laid(np.matrix_transpose) if answer.value.ndim > 1 else answer
+        ways = [question, question._replace(answer=turned)] if turned.shape == expected.shape else [question]
+        tried = (self._carried(way) or self._mistaken(way) for way in ways if whole)
+        found = next(filter(None, tried), None)
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
         hint = misshapen(answer, expected.shape)
