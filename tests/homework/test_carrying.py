@@ -245,7 +245,7 @@ def test_a_mistake_in_steps_side_by_side_is_charged_once_and_named_in_each() -> 
     ],
 )
 def test_a_sheet_with_rows_for_columns_is_judged_as_it_stands(keys: int, along: int, verdicts: list[str]) -> None:
-    """Scores with a row for each key go on so: their shares sum to 1 down the columns, and are turned for the product."""
+    """Scores with a row for each key go on so: shares sum to 1 down the columns, and are turned for the product."""
     random = np.random.default_rng(1)
     q, k, v = (random.integers(-2, 3, (n, 2)).astype(float) for n in (3, keys, keys))
     scores = k @ q.T
