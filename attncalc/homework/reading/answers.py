@@ -118,10 +118,10 @@ _INSIDE = re.compile(r"\.(\d+)", re.ASCII)
 _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
 _BEFORE_PERCENT = re.compile(r"(?<=[\d.])[ \u00a0\u202f]+(?=%)", re.ASCII)
-_TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
+_TIMES_SIGN = re.compile(r"(?<=[\d)]) ?[·×] ?(?=[√π])|(?<=[\d)])(?=[√π])", re.ASCII)
 _ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
 _POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\)?|([⁺⁻]?[⁰¹²³⁴-⁹]+))", re.ASCII)
-_ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√\d])", re.ASCII)
+_ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√π\d])", re.ASCII)
 _RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "…", "...", "_", "__", "___", "n/a", "#n/a", "na", "null", "none")
@@ -456,15 +456,15 @@ def read(text: str) -> tuple[float, int, int]:
 
 
 def respelled(text: str) -> str:
-    """A text with roots and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
+    """A text with roots, π and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
 
     That a number was rounded may be told, `≈0.09`; a minus may be long, and per cent stand apart.
     """
     text = with_slashes(_ABOUT.sub("", text.replace("−", "-")))
     if "%" in text:
         text = _BEFORE_PERCENT.sub("", text)
-    if "√" in text:
-        text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
+    if "√" in text or "π" in text:
+        text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_SIGN.sub("*", text)).replace("π", "pi")
     if "10" in text:
         text = _POWER_OF_TEN.sub(lambda found: "e" + (found[1] or found[2]).translate(_RAISED), text)
     return text
