@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -79,6 +79,28 @@ def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | 
 def shape_of(key: Key, step: StepKey, value: Array) -> tuple[int, ...]:
     """The shape of a step's value, a complex number counted as one."""
     return value.shape[:-1] if step in key.complex else value.shape
+
+
+def as_labelled(key: Key, answer: Answer, step: StepKey) -> Answer:
+    """A table with its rows and columns where the labels that stand beside them say: in another order, or turned."""
+    axes = key.nodes[step].axes
+    known = [key.labels.get(axis.name, ()) for axis in axes]
+    if len(axes) != 2 or not any(answer.heads) or not all(len({*labels}) == len(labels) for labels in known):
+        return answer
+
+    def are_of(heads: Sequence[Sequence[str]]) -> bool:
+        return all(not own or not due or sorted(own) == sorted(due) for own, due in zip(heads, known, strict=True))
+
+    heads = answer.heads
+    if not are_of(heads) and all(heads) and are_of(heads[::-1]):
+        answer, heads = answer.laid(np.matrix_transpose), heads[::-1]
+    if not are_of(heads):
+        return answer
+    for axis, (own, due) in enumerate(zip(heads, known, strict=True)):
+        if own and due:
+            places = [own.index(label) for label in due]
+            answer = answer.laid(partial(np.take, indices=places, axis=axis))
+    return answer
 
 
 def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:

@@ -153,6 +153,7 @@ class Answer:
     terms: float = 0.0  # how large the terms are that what is right is a sum of, where they may nearly cancel
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
     labels: tuple[int, InputError] | None = None  # how many cells there are if none is a label, and what is wrong then
+    heads: tuple[tuple[str, ...], ...] = ()  # the labels of its rows and of its columns, () where it has none
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
