@@ -562,14 +562,16 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     return None
 
 
-def follows_as_written(key: Key, question: Question) -> Finding | None:
-    """Whether a step is what follows from the writer's own earlier ones, as it is written."""
+def follows_at_once(key: Key, question: Question, answers: Mapping[StepKey, Answer]) -> Finding | None:
+    """Whether a step is what follows from the writer's own earlier ones, as it is written or with more digits."""
     if question.own_are_right or _are_one_number(question):
         return None
     answer, follows = question.answer, key.value(question.step, own=question.own)
     if follows is None or follows.shape != answer.shape or np.isnan(follows).any():
         return None
-    return CARRIED if is_right(answer, follows) else None
+    with_more = question.by_hand and not says_nothing(follows, question.expected)
+    with_more = with_more and _has_more_digits(key, question, answers, follows)
+    return CARRIED if is_right(answer, follows) or with_more else None
 
 
 def _are_one_number(question: Question) -> bool:

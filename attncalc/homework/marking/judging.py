@@ -38,7 +38,7 @@ from attncalc.homework.marking.findings import (
     at_fewer_digits,
     carried,
     digits_kept,
-    follows_as_written,
+    follows_at_once,
     incomplete,
     is_another_shift,
     is_far,
@@ -336,7 +336,7 @@ class _Sheet:
         except TooLongError:
             return (
                 otherwise
-                or follows_as_written(self.key, question)
+                or follows_at_once(self.key, question, self.answers)
                 or stopped(question.answer, question.expected, self.budget.seconds)
             )
 
