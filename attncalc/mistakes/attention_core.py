@@ -18,12 +18,14 @@ from attncalc.declare.mistake import (
     replaced,
     wrong,
 )
+from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, inside, named_size
 from attncalc.language.ops import (
     compare_equal,
     concat,
     exp,
     held_or_0,
+    index,
     keep_where,
     maximum,
     merge,
@@ -467,6 +469,15 @@ DMODEL = wrong(
 ROWS = "Do the rows of dS sum to 0?"
 
 
+def _by_jacobian(P: Node, G: Node) -> Node:
+    """The Jacobian diag(P) − P·Pᵀ of each row, whose entries are numbers of their own, times the gradient."""
+    *front, along = P.axes
+    square = (*front, Axis("place", along.size), along)
+    mine, other = spread(rename(P, along.name, "place"), square), spread(P, square)
+    on = compare_equal(index("place", square, "i"), index(along.name, square, "j"))
+    return rename(total((keep_where(on, mine, 0) - mine * other) * spread(G, square)), "place", along.name)
+
+
 def slopes(at: str, behind: Callable[[Scope], tuple[Node, Node]]) -> tuple[Mistake, ...]:
     """The mistakes of the slopes of a softmax, at the steps that it gives: from its shares P and their gradient dP."""
 
@@ -474,6 +485,7 @@ def slopes(at: str, behind: Callable[[Scope], tuple[Node, Node]]) -> tuple[Mista
         return lambda s: change(*behind(s))
 
     return (
+        alternative("jac-written-out", at, giving(_by_jacobian), says="dS = (diag(P) − P·Pᵀ)·dP"),
         wrong(
             "jac-diag-only",
             at,

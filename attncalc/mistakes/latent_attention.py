@@ -5,7 +5,7 @@ from __future__ import annotations
 from attncalc.declare.mistake import Mistake, Scope, inside, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import sqrt
-from attncalc.mistakes.attention_core import unscaled
+from attncalc.mistakes.attention_core import CORE, GRADIENTS, unscaled
 from attncalc.mistakes.layer_norm import NO_GAIN, RMS, another_epsilon
 from attncalc.mistakes.masking import MASKS
 from attncalc.mistakes.rotary import IN_ATTENTION
@@ -24,8 +24,30 @@ def _latent_alone(s: Scope) -> Node:
     return size * (tokens * parts(width, "add")[0])
 
 
-ELSEWHERE = ("rope-q-offset", "cache-positions-reset", "rope-on-v", "heads-permuted")
-"""Mistakes of queries behind their keys, of values that could be turned, and of heads that stand in another order."""
+OF_ONE_PRODUCT = {"scores", "scaled", "biased", "grad_q", "grad_k"}
+"""Steps that the second product of a score changes."""
+OF_LONGER_KEYS = {"rope-theta-dmodel", "rope-exp-i", "rope-positive-exp", "rope-same-theta", "rope-wrong-base"}
+"""Mistakes that the two numbers of a key that are turned on most sheets do not show."""
+ELSEWHERE = {
+    "rope-mixed-layout",
+    "rope-q-offset",
+    "rope-on-v",
+    "cache-positions-reset",
+    "datt-scale-dk",
+    "att-exp-zero-is-0",
+    "att-k-for-v",
+    "flash-no-rescale",
+    "fused-qkv-order",
+    "gqa-tiled",
+    "heads-permuted",
+    "mask-before-scale",
+    "mh-wo-transposed",
+}
+OF_EVERY_ATTENTION = tuple(
+    mistake
+    for mistake in (*CORE, *IN_ATTENTION, *HEADS, *GRADIENTS)
+    if mistake.id not in OF_LONGER_KEYS | ELSEWHERE and OF_ONE_PRODUCT.isdisjoint(mistake.at)
+)
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "latent-attention": (
@@ -50,7 +72,6 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="the scores are not divided",
             hint="What keeps the scores from growing as the vectors get longer?",
         ),
-        *(mistake for mistake in IN_ATTENTION if mistake.id not in ELSEWHERE),
         *(
             wrong(
                 "mla-latent-norm-missing",
@@ -63,7 +84,6 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         ),
         *inside((*RMS, NO_GAIN), "q-norm", "kv-norm"),
         *another_epsilon("ln"),
-        *(mistake for mistake in HEADS if mistake.at == ("concatenated",) and mistake.id not in ELSEWHERE),
         wrong(
             "mla-bytes-all-heads",
             "cached_bytes",
@@ -79,6 +99,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint="Can a key that was turned be made from the latent?",
         ),
         *(mistake for mistake in MASKS if not mistake.options),
+        *OF_EVERY_ATTENTION,
     ),
 }
 """Calculation → its mistakes, the commonest first."""

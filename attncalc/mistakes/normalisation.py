@@ -28,6 +28,18 @@ def _by_normalized(s: Scope) -> Node:
     return (along - mean(s.grad_normalized, over) if "mean" in s else along) / _divisor(s)
 
 
+def _by_inputs(s: Scope) -> Node:
+    """The gradient of x from x itself and the power of the root mean square."""
+    over, rms = s.mean_square.sources[0].args["over"], s.root_mean_square
+    return s.grad_normalized / rms - s.x * (mean(s.grad_normalized * s.x, over) / rms**3)
+
+
+def _by_power(s: Scope) -> Node:
+    """The gradient of a variance at once, past that of its root."""
+    along = total(s.grad_normalized * s.centered, s.mean.sources[0].args["over"])
+    return along * (-(s.standard_deviation**-3) / 2)
+
+
 HELD = "What else changes when one entry of x does?"
 
 GRADIENTS = (
@@ -73,6 +85,8 @@ _FROM_NORMALIZED, _FROM_DIVIDED = (
     alternative("dln-by-normalized", "grad_x", _by_normalized, says=f"dx = {says}")
     for says in ("(dx̂ − mean(dx̂) − x̂ ⊙ mean(dx̂ ⊙ x̂)) / σ", "(dx̂ − x̂ ⊙ mean(dx̂ ⊙ x̂)) / rms")
 )
+_BY_POWER = alternative("dln-by-power", "grad_variance", _by_power, says="dσ² = Σ(dx̂ ⊙ (x − μ))·(−½)·σ⁻³")
+_BY_INPUTS = alternative("drms-by-inputs", "grad_x", _by_inputs, says="dx = dx̂ / rms − x ⊙ mean(dx̂ ⊙ x) / rms³")
 _OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
 
 
@@ -87,8 +101,8 @@ _OF_A_VECTOR = ["ln-no-affine", "ln-no-center", "ln-no-beta", "ln-affine-first",
 
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "layernorm": (_FROM_NORMALIZED, *LAYER, MEAN_SIZE, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
-    "batchnorm": (_FROM_NORMALIZED, *_over("n"), *GRADIENTS, *another_epsilon("ln")),
+    "layernorm": (_FROM_NORMALIZED, _BY_POWER, *LAYER, MEAN_SIZE, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
+    "batchnorm": (_FROM_NORMALIZED, _BY_POWER, *_over("n"), *GRADIENTS, *another_epsilon("ln")),
     "groupnorm": (
         wrong(
             "gn-one-group",
@@ -102,6 +116,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     ),
     "rmsnorm": (
         _FROM_DIVIDED,
+        _BY_INPUTS,
         *RMS,
         PLUS_ONE,
         *(m for m in GRADIENTS if m.id not in _OF_A_MEAN),

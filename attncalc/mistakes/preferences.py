@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from attncalc.declare.mistake import Mistake, Scope, chosen, parts, remade, wrong
+from attncalc.declare.mistake import Mistake, Scope, alternative, chosen, parts, remade, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import maximum, mean, sqrt, total
+from attncalc.language.ops import log, maximum, mean, sigmoid, sqrt, total
+from attncalc.mistakes.cross_entropy import to_base
 
 HOW_LOW = "What does a low temperature do to small leads?"
 TOWARDS = "Towards which answer is the policy to move?"
 AS_WHAT = "How likely was that answer before anything was learned?"
 TOO_FAR = "What does a step too far earn?"
+TOGETHER = "Is that the loss of all pairs together, or of one on average?"
 
 
 CONTRASTIVE = (
@@ -36,9 +38,10 @@ CONTRASTIVE = (
         "loss_a loss_b",
         remade("mean", total),
         says="the sum over the pairs in place of their mean",
-        hint="Is that the loss of all pairs together, or of one on average?",
+        hint=TOGETHER,
         kind="convention",
     ),
+    *(to_base(base, "log_shares_a log_shares_b") for base in (2, 10)),
 )
 
 
@@ -48,6 +51,7 @@ def _without_reference(s: Scope) -> Node:
 
 
 PREFERENCES = (
+    alternative("dpo-by-sigmoid", "losses", lambda s: -log(sigmoid(s.margins)), says="−ln σ(margin)"),
     # Liger-Kernel's pull request 387
     wrong(
         "dpo-no-reference",
@@ -65,6 +69,15 @@ PREFERENCES = (
     ),
     wrong("dpo-no-beta", "margins", lambda s: parts(s.this, "mul")[1], says="β left out", hint=AS_WHAT),
     wrong("dpo-swapped", "margins", lambda s: -s.this, says="the rejected in place of the chosen", hint=TOWARDS),
+    *(to_base(base, "losses") for base in (2, 10)),
+    wrong(
+        "dpo-sum",
+        "loss",
+        remade("mean", total),
+        says="the sum over the pairs in place of their mean",
+        hint=TOGETHER,
+        kind="convention",
+    ),
     wrong("ppo-no-clip", "kept", lambda s: s.gained, says="the ratio is not clipped", hint=TOO_FAR),
     wrong("ppo-clip-only", "kept", lambda s: s.bounded, says="the clipped ratio alone", hint="Which of two is kept?"),
     # baselines' issue 1156 and rsl_rl's 46, where one asks why it is not so

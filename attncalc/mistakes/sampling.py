@@ -56,6 +56,13 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint="Does a low temperature make the likeliest token likelier?",
         ),
         wrong(
+            "sampling-temperature-ignored",
+            "scaled",
+            lambda s: parts(s.this, "div")[0],
+            says="not divided by T",
+            hint="What is done to the scores before they become shares?",
+        ),
+        wrong(
             "sampling-not-renormalised",
             "top_k top_p min_p",
             lambda s: parts(s.this, "div")[0],

@@ -309,8 +309,11 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
     "latent-attention": [
-        problem("latent-attention", {"heads": 2, "eps": 0.1} | more, **MLA)
-        for more in ({"causal": True}, {"padding": (2,)})
+        *(
+            problem("latent-attention", {"heads": 2, "eps": 0.1} | more, **MLA)
+            for more in ({"causal": True}, {"padding": (2,)})
+        ),
+        problem("latent-attention", {"heads": 2, "eps": 0.1}, backward=True, upstream=whole(68, 3, 4), **MLA),
     ],
     "linear-attention": [
         problem("linear-attention", q=Q, k=K, v=V),

@@ -86,7 +86,7 @@ def test_what_follows_by_an_alternative_that_is_an_option_is_said_to() -> None:
     weights = np.exp(masked / 2) / np.exp(masked / 2).sum(axis=-1, keepdims=True)
     steps = {"scores": q @ k.T, "scaled": masked / 2, "masked": masked, "weights": weights, "output": weights @ v}
     marked = ac.attention(q, k, v, causal=True).check({name: as_written(value, 4) for name, value in steps.items()})
-    assert [step.verdict for step in marked.steps] == ["right", "mistake", "mistake", "follows", "follows"]
+    assert [step.verdict for step in marked.steps] == ["right", "mistake", "follows", "follows", "follows"]
 
 
 @pytest.mark.parametrize(("mistake", "mixed"), [("att-p-transposed", "t"), ("att-k-for-v", "k")])
@@ -216,3 +216,44 @@ def test_any_number_may_be_taken_from_a_row(
     if name != "the largest of all":
         found = marked(exponentials=powers, sum=due)
         assert not all(step.verdict == "right" for step in found.steps)
+
+
+def test_a_mistake_in_steps_side_by_side_is_charged_once_and_named_in_each() -> None:
+    """√d_k is forgotten where queries and keys take their slopes, neither of which is made of the other."""
+    random = np.random.default_rng(0)
+    q, k, v, upstream = (random.integers(-2, 3, (3, 2)).astype(float) for _ in range(4))
+    share = np.exp(q @ k.T / np.sqrt(2))
+    share /= share.sum(axis=-1, keepdims=True)
+    slope = _of_softmax(share, upstream @ v.T)
+    steps = {"weights": share, "grad_k": slope.T @ q, "grad_q": slope @ k}
+    marked = ac.attention(q, k, v).grad(upstream=upstream).check({x: as_written(y, 4) for x, y in steps.items()})
+    assert [(step.verdict, step.mistake, step.score) for step in marked.steps] == [
+        ("right", None, 2),
+        ("mistake", "datt-no-scale", 0),
+        ("follows", "datt-no-scale", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "along", "verdicts"),
+    [
+        pytest.param(3, 0, ["mistake", "follows", "follows", "right"], id="square, and rightly shared out"),
+        pytest.param(2, 0, ["slip", "slip", "slip", "right"], id="not square, and rightly shared out"),
+        pytest.param(
+            2, 1, ["slip", "slip", "mistake", "follows"], id="not square, and shared out along the other axis"
+        ),
+    ],
+)
+def test_a_sheet_with_rows_for_columns_is_judged_as_it_stands(keys: int, along: int, verdicts: list[str]) -> None:
+    """Scores with a row for each key go on so: shares sum to 1 down the columns, and are turned for the product."""
+    random = np.random.default_rng(1)
+    q, k, v = (random.integers(-2, 3, (n, 2)).astype(float) for n in (3, keys, keys))
+    scores = k @ q.T
+    scaled = scores / np.sqrt(2)
+    weights = np.exp(scaled) / np.exp(scaled).sum(axis=along, keepdims=True)
+    steps = {"scores": scores, "scaled": scaled, "weights": weights, "output": weights.T @ v}
+    marked = ac.attention(q, k, v).check({name: as_written(value, 4) for name, value in steps.items()})
+    assert [step.verdict for step in marked.steps] == verdicts
+    assert marked["weights"].mistake == {"mistake": "att-softmax-cols", "slip": "slip-transposed-answer"}.get(
+        verdicts[2]
+    )

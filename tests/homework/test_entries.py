@@ -15,6 +15,7 @@ TWO = ac.softmax([1, 2])  # e / (e + e²) = 0.26894
 COSINE = ac.cosine([1, 2], [2, 3])  # 8 / (√5·√13) = 0.9923
 PRODUCT = ac.matmul([[1, 2], [3, 4]], [[0, 1], [1, 1]])
 ADAM = ac.optimizer([[0.5]], [1], kind="adam", lr=0.1)  # −0.099999998, and 0.900000002
+QUARTER_TURN = ac.derivative("x*pi/2", at=1)
 ONE_APART = ac.layernorm([1, 3])  # ±0.999995
 CHANCE = "a known mistake may give this, but so may chance, with numbers so few and small"
 
@@ -39,6 +40,9 @@ CHANCE = "a known mistake may give this, but so may chance, with numbers so few 
         pytest.param(COSINE, "8/√65", "right", id="a root by its sign"),
         pytest.param(COSINE, "8√65/65", "right", id="a root behind its factor"),
         pytest.param(COSINE, "8·√(1/65)", "right", id="a root of a fraction"),
+        pytest.param(QUARTER_TURN, "π/2", "right", id="π by its letter"),
+        pytest.param(QUARTER_TURN, "≈ 2·π/4", "right", id="π behind a sign"),
+        pytest.param(QUARTER_TURN, "0.5π", "right", id="π behind its factor"),
         pytest.param(COSINE, "9.923·10^-1", "right", id="a power of ten"),
         pytest.param(COSINE, "9.923 × 10⁻¹", "right", id="a power of ten, raised"),
         pytest.param(COSINE, "99.23*10**(-2)", "right", id="a power of ten, as programs have it"),

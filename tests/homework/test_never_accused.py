@@ -17,6 +17,7 @@ from homework.sheets import answered, finding, right_steps, written
 from numpy.typing import NDArray
 from rows import draws
 
+import attncalc as ac
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.comparing import Spelled
@@ -31,6 +32,8 @@ from attncalc.solve.problem import Problem
 Array = NDArray[Any]
 Random = np.random.Generator
 Draw = Callable[[Random], Problem]
+Kept = Callable[[Array], Array]
+Steps = Mapping[str, Array]
 ACCUSED = {"mistake", "slip", "follows"}
 COUNT, MANY = draws(25), draws(40)
 """Problems of each kind, each of which makes for many cases."""
@@ -449,3 +452,65 @@ def test_an_embedding_may_be_scaled_where_the_positions_are_added(positions: str
     assert set(verdicts(marker, steps, 3)) == {"right"}
     unscaled = {"embeddings": table[ids], "output": result(marker.key) - table[ids]}
     assert verdicts(marker, unscaled, 3) == ["right", "mistake"]
+
+
+def a_preference(random: Random) -> tuple[ac.Trace, Callable[[Kept], Steps]]:
+    """The loss by its textbook's formula, −ln σ(margin), whose σ is written down."""
+    given = -random.integers(2, 60, (4, 3)) / 10
+
+    def steps(kept: Kept) -> Steps:
+        margins = kept(0.5 * (given[0] - given[2] - (given[1] - given[3])))
+        losses = kept(-np.log(kept(1 / (1 + np.exp(-margins)))))
+        return {"margins": margins, "losses": losses, "loss": kept(losses.mean())}
+
+    return ac.preference_loss(*given, beta=0.5), steps
+
+
+def a_jacobian(random: Random) -> tuple[ac.Trace, Callable[[Kept], Steps]]:
+    """The slopes of a softmax by the entries of diag(p) − p·pᵀ."""
+    x, upstream = random.integers(-3, 6, (2, 4)) / 2, random.integers(-2, 3, (2, 4))
+
+    def steps(kept: Kept) -> Steps:
+        shares = kept(shared_out(x))
+        slopes = [kept(np.diag(p) - np.outer(p, p)) @ g for p, g in zip(shares, upstream, strict=True)]
+        return {"softmax": shares, "grad_x": kept(np.array(slopes))}
+
+    return ac.softmax(x).grad(upstream=upstream), steps
+
+
+def a_norm_by_its_cube(random: Random) -> tuple[ac.Trace, Callable[[Kept], Steps]]:
+    """The slope of an RMS norm from x itself."""
+    x, upstream = random.integers(1, 6, (2, 4)), random.integers(-2, 3, (2, 4))
+
+    def steps(kept: Kept) -> Steps:
+        root = kept(np.sqrt(kept((x**2).mean(-1, keepdims=True)) + 0.1))
+        along = kept((upstream * x).sum(-1, keepdims=True) / (4 * root**3))
+        return {"root_mean_square": root[:, 0], "grad_x": kept(upstream / root - x * along)}
+
+    return ac.rmsnorm(x, eps=0.1).grad(upstream=upstream), steps
+
+
+def a_variance_at_once(random: Random) -> tuple[ac.Trace, Callable[[Kept], Steps]]:
+    """The slope of a variance by the power −3/2 of it."""
+    x, upstream = random.integers(-3, 6, (2, 4)) + np.arange(4), random.integers(-9, 10, (2, 4))
+
+    def steps(kept: Kept) -> Steps:
+        centred = x - x.mean(-1, keepdims=True)
+        deviation = kept(np.sqrt((centred**2).mean(-1) + 0.1))
+        slope = kept(-(upstream * centred).sum(-1) / 2 * kept(deviation**-3.0))
+        return {"standard_deviation": deviation, "grad_variance": slope}
+
+    return ac.layernorm(x, eps=0.1).grad(upstream=upstream), steps
+
+
+@pytest.mark.parametrize("made", [a_preference, a_jacobian, a_norm_by_its_cube, a_variance_at_once])
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+def test_what_is_rounded_on_another_way_is_right(
+    made: Callable[[Random], tuple[ac.Trace, Callable[[Kept], Steps]]], decimals: int
+) -> None:
+    """Each number that is written down is rounded, as a hand goes on from it."""
+    for seed in range(8):
+        trace, steps = made(np.random.default_rng(seed))
+        sheet = steps(lambda value: round_half_up(np.asarray(value, float), decimals))
+        marked = trace.check({name: np.vectorize(f"{{:.{decimals}f}}".format)(x).tolist() for name, x in sheet.items()})
+        assert {step.verdict for step in marked.steps} <= set(SOUND), (seed, marked.steps)

@@ -352,7 +352,8 @@ CATALOGUE = """
     var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
     bayes-spec-for-fpr bayes-comp bayes-evidence-no-complement
 
-    sampling-temperature-multiplied sampling-not-renormalised sampling-top-p-too-early sampling-min-p-absolute
+    sampling-temperature-multiplied sampling-temperature-ignored sampling-not-renormalised sampling-top-p-too-early
+    sampling-min-p-absolute
     sampling-penalty-divided
     speculative-no-residual speculative-residual-turned speculative-residual-absolute speculative-not-renormalised
     speculative-ratio-inverted speculative-kept-by-target speculative-not-cut speculative-draft-uncooled
@@ -363,7 +364,7 @@ CATALOGUE = """
     quantize-zero-point-kept quantize-zero-point-sign quantize-per-tensor quantize-scale-of-x-alone
     lora-no-scale lora-alpha-alone lora-root lora-no-base lora-merged-twice
     clip-one-way clip-not-normalised clip-temperature-multiplied clip-no-temperature clip-sum
-    dpo-no-reference dpo-no-beta dpo-swapped ppo-no-clip ppo-clip-only ppo-max ppo-log-ratio
+    dpo-no-reference dpo-no-beta dpo-swapped dpo-sum ppo-no-clip ppo-clip-only ppo-max ppo-log-ratio
     grpo-no-deviation grpo-population grpo-no-mean grpo-kl-plain preference-sign
 
     cost-cache-all-heads cost-gate-missing cost-tied-head-twice cost-one-product cost-backward-once

@@ -386,7 +386,6 @@ LATENT = {
     "query norm": ("mla-latent-norm-missing", "q-norm/output"),
     "gain": ("rms-no-gain", "q-norm/output"),
     "eps": ("ln-wrong-eps", "q-norm/output"),
-    "base": ("rope-wrong-base", "q_rotated"),
     "scale": ("att-no-scale", "scaled"),
     "merge": ("mh-merge-reshape", "concatenated"),
 }

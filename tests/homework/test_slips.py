@@ -198,3 +198,21 @@ def test_a_norm_that_squares_in_the_stored_type_is_told(
     assert trace.check(normed(name, r, lambda value: value, x, by_terms=False), dtype=stored)
     found = trace.check(normed(name, r, r, x, by_terms=by_terms), dtype=stored).steps[0]
     assert (found.verdict, found.mistake) == (("slip", "norm-no-upcast") if told else ("right", None))
+
+
+@pytest.mark.parametrize(
+    ("slip", "change"),
+    [
+        ("slip-sign", np.negative),
+        ("slip-columns-permuted", np.fliplr),
+        ("slip-decimal-point", lambda output: output / 10),
+        ("slip-one-entry", lambda output: output + np.diag([0, 0.7])),
+    ],
+)
+def test_a_slip_is_told_beside_what_follows_from_rounded_steps(slip: str, change: Callable[[Any], Any]) -> None:
+    """The weights are right to two decimals, and what is made of them is not what more would give."""
+    trace = ac.attention([[1, 0], [1, 2]], [[1, 1], [0, 1]], [[7, -3], [2, 11]])
+    weights = trace["weights"].round(2)
+    output = written(change(weights @ [[7, -3], [2, 11]]))
+    marked = trace.check({"weights": [[f"{x:.2f}" for x in row] for row in weights], "output": output})
+    assert [step.mistake for step in marked.steps] == [None, slip]

@@ -356,3 +356,24 @@ def test_a_block_is_told_by_its_title_in_quotes_and_blanks(title: str) -> None:
 def test_whose_a_sheet_is_stands_in_any_letters(head: str) -> None:
     found = marked(f"{head}\n{PLAIN}")
     assert (found.student, found.notes) == ("Ann", ())
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        pytest.param(",x,y,z\na,0.284,0.140,0.576\nb,0.446,0.446,0.108\n", "right", id="as on the key"),
+        pytest.param(",a,b\nx,0.284,0.446\ny,0.140,0.446\nz,0.576,0.108\n", "right", id="turned"),
+        pytest.param(",z,x,y\nb,0.108,0.446,0.446\na,0.576,0.284,0.140\n", "right", id="in another order"),
+        pytest.param("b,0.446,0.446,0.108\na,0.284,0.140,0.576\n", "right", id="rows alone have labels"),
+        pytest.param(",x,y,z\na,0.446,0.446,0.108\nb,0.284,0.140,0.576\n", "slip", id="beside the wrong labels"),
+        pytest.param(",u,v\nx,0.284,0.446\ny,0.140,0.446\nz,0.576,0.108\n", "slip", id="turned, with other labels"),
+    ],
+)
+def test_a_table_with_labels_is_read_by_them(run: Run, tmp_path: Path, rows: str, verdict: str) -> None:
+    inputs = {"q": [[1, 0], [0, 2]], "k": [[1, 1], [0, 1], [2, 0]], "v": [[1, 0], [0, 1], [2, 2]]}
+    labels = {"q": {"n": ["a", "b"]}, "k": {"m": ["x", "y", "z"]}}
+    problem = {"attncalc": 1, "calculation": "attention", "inputs": inputs, "labels": labels, "options": {}}
+    (tmp_path / "p.json").write_text(json.dumps(problem))
+    (tmp_path / "s.csv").write_text(f"@weights\n{rows}")
+    done = run("check", "s.csv", "p.json", "-f", "json")
+    assert json.loads(done.stdout)["steps"][0]["verdict"] == verdict

@@ -514,6 +514,15 @@ def test_what_follows_from_a_wrong_step_is_seen_without_any_time() -> None:
 
 
 @pytest.mark.usefixtures("no_time")
+def test_so_is_what_follows_with_more_digits_than_stand_there() -> None:
+    """1, 2 and 3.8 over 1.7, told to three decimals and not rounded for the shares."""
+    marked = ac.softmax([1, 2, 3]).check(
+        {"exponentials": ["0.588", "1.176", "2.235"], "sum": "4.000", "softmax": ["0.147", "0.294", "0.559"]}
+    )
+    assert [step.verdict for step in marked.steps] == ["unexplained", "follows", "follows"]
+
+
+@pytest.mark.usefixtures("no_time")
 @pytest.mark.parametrize("format", ["table", "json", "csv"])
 def test_a_diagnosis_that_was_stopped_is_a_line_of_the_report(format: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["attention", "1,0;0,1", "--check", "[[0.7, 0.3], [0.2, 0.8]]", "-f", format]

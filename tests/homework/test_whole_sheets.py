@@ -732,3 +732,60 @@ def test_one_scale_for_a_whole_tensor_may_be_written_once_a_row() -> None:
     largest = np.full(2, 1.53)
     told = found(ac.quantize(x, per="row"), {"largest": largest, "scale": largest / 127}, 5)
     assert [*told.values()] == ["quantize-per-tensor", "follows"]
+
+
+@pytest.mark.parametrize(
+    ("step", "mistake"),
+    [
+        ("q_rotated", "rope-k-only"),
+        ("scaled", "att-no-scale"),
+        ("weights", "att-softmax-cols"),
+        ("heads", "att-p-transposed"),
+        ("concatenated", "mh-merge-reshape"),
+        ("output", "mh-wo-transposed"),
+    ],
+)
+def test_an_attention_through_a_latent_has_the_mistakes_of_every_other(step: str, mistake: str) -> None:
+    """Each in one step, and carried on from there."""
+    x, wuq, wqr, wdkv, wuk, wuv, wkr, wo = (tenths(i, 4, 4) for i in range(20, 28))
+    wdkv, wuk, wuv, wkr = wdkv[:, :3], wuk[:3], wuv[:3], wkr[:, :2]
+
+    def split(rows: Array) -> Array:
+        return rows.reshape(4, 2, 2).swapaxes(0, 1)
+
+    def turned(pairs: Array) -> Array:
+        angles = np.arange(4)
+        a, b = pairs[..., 0], pairs[..., 1]
+        return np.stack([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], -1)
+
+    q_rope = split(x @ wqr)
+    q_rotated = q_rope if step == "q_rotated" else turned(q_rope)
+    latent = x @ wdkv
+    scores = split(x @ wuq) @ split(latent @ wuk).swapaxes(1, 2) + q_rotated @ turned(x @ wkr).T
+    scaled = scores / (1 if step == "scaled" else 2)
+    weights = softmax(scaled, 1 if step == "weights" else -1)
+    heads = (weights.swapaxes(1, 2) if step == "heads" else weights) @ split(latent @ wuv)
+    concatenated = (heads if step == "concatenated" else heads.swapaxes(0, 1)).reshape(4, 4)
+    output = concatenated @ (wo.T if step == "output" else wo)
+    steps = {"q_rotated": q_rotated, "scores": scores, "scaled": scaled, "weights": weights}
+    steps |= {"heads": heads, "concatenated": concatenated, "output": output}
+    given = {"wuq": wuq, "wqr": wqr, "wdkv": wdkv, "wuk": wuk, "wuv": wuv, "wkr": wkr, "wo": wo}
+    told = found(ac.latent_attention(x, weights=given, heads=2), steps, 4)
+    at = [*steps].index(step)
+    assert [*told.values()] == ["right"] * at + [mistake] + ["follows"] * (len(steps) - at - 1)
+
+
+@pytest.mark.parametrize(("base", "whole"), [(10, np.mean), (2, np.mean), (np.e, np.sum)])
+def test_losses_that_compare_have_the_mistakes_of_a_cross_entropy(base: float, whole: Callable[[Array], float]) -> None:
+    margins = np.array([0.1, -0.05, 0.15])
+    losses = np.log(1 + np.exp(-margins)) / np.log(base)
+    steps = {"margins": margins, "losses": losses, "loss": whole(losses)}
+    told = found(ac.preference_loss([-2, -3, -1.5], [-2.5, -2, -4], [-2.5, -3, -2], [-2, -2.5, -3]), steps, 4)
+    mistakes = ["right", "dpo-sum"] if base == np.e else [f"ce-log{base}", "follows"]
+    assert [*told.values()] == ["right", *mistakes]
+
+
+def test_a_temperature_that_is_left_out_is_missed() -> None:
+    logits = np.array([2, 1.5, 1, 0.5, -1])
+    told = found(ac.sampling(logits, temperature=0.5, top_k=4), {"probabilities": softmax(logits)}, 3)
+    assert told == {"probabilities": "sampling-temperature-ignored"}

@@ -545,7 +545,8 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     if question.own_are_right or _are_one_number(question):
         return None
     follows = key.value(step, own=own)
-    for value in (follows, *_following(key, question, made)):
+    turned = [np.matrix_transpose(expected)] if _are_transposed(key, question, answers) else []
+    for value in (follows, *turned, *_following(key, question, made)):
         if value is None or value.shape != answer.shape:
             continue
         if is_as_lost(answer, value):
@@ -561,20 +562,33 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     return None
 
 
-def follows_as_written(key: Key, question: Question) -> Finding | None:
-    """Whether a step is what follows from the writer's own earlier ones, as it is written."""
+def follows_at_once(key: Key, question: Question, answers: Mapping[StepKey, Answer]) -> Finding | None:
+    """Whether a step is what follows from the writer's own earlier ones, as it is written or with more digits."""
     if question.own_are_right or _are_one_number(question):
         return None
     answer, follows = question.answer, key.value(question.step, own=question.own)
     if follows is None or follows.shape != answer.shape or np.isnan(follows).any():
         return None
-    return CARRIED if is_right(answer, follows) else None
+    with_more = question.by_hand and not says_nothing(follows, question.expected)
+    with_more = with_more and _has_more_digits(key, question, answers, follows)
+    return CARRIED if is_right(answer, follows) or with_more else None
 
 
 def _are_one_number(question: Question) -> bool:
     """Whether the same number stands throughout a step and everywhere before it."""
     answer = question.answer.value
     return is_filled(answer, question.expected) and all((own == answer.flat[0]).all() for own in question.own.values())
+
+
+def _are_transposed(key: Key, question: Question, answers: Mapping[StepKey, Answer]) -> bool:
+    """Whether all that a square step is made of is right, but with rows for columns: so may the step be."""
+    if not question.by_hand or question.expected.ndim < 2:
+        return False
+    from attncalc.homework.diagnosis.slips import is_transposed  # a door: most answers have no slip
+
+    right = {step: value for step in question.own if (value := key.value(step)) is not None and value.ndim > 1}
+    square = question.expected.shape[-2] == question.expected.shape[-1]
+    return square and bool(right) and all(is_transposed(answers[step], value) for step, value in right.items())
 
 
 def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterator[Array | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ from attncalc.homework.marking.findings import (
     at_fewer_digits,
     carried,
     digits_kept,
-    follows_as_written,
+    follows_at_once,
     incomplete,
     is_another_shift,
     is_far,
@@ -79,6 +79,28 @@ def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | 
 def shape_of(key: Key, step: StepKey, value: Array) -> tuple[int, ...]:
     """The shape of a step's value, a complex number counted as one."""
     return value.shape[:-1] if step in key.complex else value.shape
+
+
+def as_labelled(key: Key, answer: Answer, step: StepKey) -> Answer:
+    """A table with its rows and columns where the labels that stand beside them say: in another order, or turned."""
+    axes = key.nodes[step].axes
+    known = [key.labels.get(axis.name, ()) for axis in axes]
+    if len(axes) != 2 or not any(answer.heads) or not all(len({*labels}) == len(labels) for labels in known):
+        return answer
+
+    def are_of(heads: Sequence[Sequence[str]]) -> bool:
+        return all(not own or not due or sorted(own) == sorted(due) for own, due in zip(heads, known, strict=True))
+
+    heads = answer.heads
+    if not are_of(heads) and all(heads) and are_of(heads[::-1]):
+        answer, heads = answer.laid(np.matrix_transpose), heads[::-1]
+    if not are_of(heads):
+        return answer
+    for axis, (own, due) in enumerate(zip(heads, known, strict=True)):
+        if own and due:
+            places = [own.index(label) for label in due]
+            answer = answer.laid(partial(np.take, indices=places, axis=axis))
+    return answer
 
 
 def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:
@@ -315,7 +337,7 @@ class _Sheet:
         except TooLongError:
             return (
                 otherwise
-                or follows_as_written(self.key, question)
+                or follows_at_once(self.key, question, self.answers)
                 or stopped(question.answer, question.expected, self.budget.seconds)
             )
 
@@ -466,7 +488,8 @@ class _Sheet:
         if step in self.key.complex:
             return None
         bases = [(expected, self.key.foresee(own))]
-        if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
+        is_apart = not question.own_are_right or question.by_hand  # what is right of a dump is so but for noise
+        if own and is_apart and (follows := self.key.value(step, own=own)) is not None:
             bases.append((follows, own))
         alike = [(value, base) for value, base in bases if value.shape == answer.shape]
         from attncalc.homework.diagnosis import slips  # a door: most answers have no slip
@@ -486,7 +509,10 @@ class _Sheet:
         if slips.is_transposed(answer, expected):
             return slipped(slips.TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
-        found = (self._carried(question) or self._mistaken(question)) if whole else None
+        turned = answer.laid(np.matrix_transpose) if answer.value.ndim > 1 else answer
+        ways = [question, question._replace(answer=turned)] if turned.shape == expected.shape else [question]
+        tried = (self._carried(way) or self._mistaken(way) for way in ways if whole)
+        found = next(filter(None, tried), None)
         if found is None and (part := slips.part_given(answer, expected)):
             return slipped(part)
         hint = misshapen(answer, expected.shape)
@@ -591,14 +617,18 @@ class _Sheet:
         """Explain by the others the steps that say too little by themselves, and name all mistakes."""
         with suppress(TooLongError), self.budget.spent():
             self._explain_by_the_others()
-        for step, found in self.explained.items():
-            wrong, likeliest = self.found[step].wrong, found
+        named: set[Explanation] = set()
+        for step in [step for step in self.key.nodes if step in self.explained]:
+            wrong, likeliest = self.found[step].wrong, self.explained[step]
             try:
                 with self.budget.spent():
-                    likeliest = self._borne_out(step, found)
+                    likeliest = self._borne_out(step, likeliest)
                     self.found[step] = mistaken(self.key, step, likeliest, wrong)
             except TooLongError:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
+            if not named.isdisjoint(likeliest):  # who has made it before made it here too, and is charged once
+                self.found[step] = replace(self.found[step], verdict=FOLLOWS)
+            named.update(likeliest)
 
     def suppose_mistakes(self) -> None:
         """Name the mistakes that give an unexplained step, though that may be chance."""

@@ -16,7 +16,7 @@ from attncalc.common.numerals import QUESTION, RULE
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.comparing import fits, furthest, is_lost, largest_error, times_allowed
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking.judging import extent, judged, laid_out, misshapen, shape_of, unpadded
+from attncalc.homework.marking.judging import as_labelled, extent, judged, laid_out, misshapen, shape_of, unpadded
 from attncalc.homework.reading.answers import BY_HAND, Answer, Sheet, Tolerance, from_parts, nothing
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
 from attncalc.language.graph import Node
@@ -69,7 +69,8 @@ class Marker:
         with _on_one_core() if any(answer.dumped for answer in asked.values()) else nullcontext():
             self.key.foresee(asked)
             asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
-            answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
+            answers = {key: as_labelled(self.key, answer, key) for key, answer in asked.items()}
+            answers = {key: unpadded(self.key, answer, key) for key, answer in answers.items()}
             answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
             if not self.dtype and any(answer.stored for answer in answers.values()):
                 from attncalc.homework.diagnosis.noise import widened_together  # a door: few answers are dumps

@@ -118,10 +118,10 @@ _INSIDE = re.compile(r"\.(\d+)", re.ASCII)
 _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
 _BEFORE_PERCENT = re.compile(r"(?<=[\d.])[ \u00a0\u202f]+(?=%)", re.ASCII)
-_TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
+_TIMES_SIGN = re.compile(r"(?<=[\d)]) ?[·×] ?(?=[√π])|(?<=[\d)])(?=[√π])", re.ASCII)
 _ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
 _POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\)?|([⁺⁻]?[⁰¹²³⁴-⁹]+))", re.ASCII)
-_ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√\d])", re.ASCII)
+_ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√π\d])", re.ASCII)
 _RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "…", "...", "_", "__", "___", "n/a", "#n/a", "na", "null", "none")
@@ -153,6 +153,7 @@ class Answer:
     terms: float = 0.0  # how large the terms are that what is right is a sum of, where they may nearly cancel
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
     labels: tuple[int, InputError] | None = None  # how many cells there are if none is a label, and what is wrong then
+    heads: tuple[tuple[str, ...], ...] = ()  # the labels of its rows and of its columns, () where it has none
     asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
@@ -456,15 +457,15 @@ def read(text: str) -> tuple[float, int, int]:
 
 
 def respelled(text: str) -> str:
-    """A text with roots and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
+    """A text with roots, π and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
 
     That a number was rounded may be told, `≈0.09`; a minus may be long, and per cent stand apart.
     """
     text = with_slashes(_ABOUT.sub("", text.replace("−", "-")))
     if "%" in text:
         text = _BEFORE_PERCENT.sub("", text)
-    if "√" in text:
-        text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
+    if "√" in text or "π" in text:
+        text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_SIGN.sub("*", text)).replace("π", "pi")
     if "10" in text:
         text = _POWER_OF_TEN.sub(lambda found: "e" + (found[1] or found[2]).translate(_RAISED), text)
     return text

@@ -198,8 +198,8 @@ PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
 _UNNAMED = re.compile(r"arr_[0-9]+", re.ASCII)
 """What numpy.savez calls arrays that are given without names."""
-_OF_NUMBERS = re.compile(r'[-+−≈~?…_\d√./⁄∕¼-¾⅐-⅞*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s\u00a0\u202f%sqrtpiej]+', re.ASCII)
-"""Text of numbers: with a root, a power of ten or a ≈ in it, it is no file's name."""
+_OF_NUMBERS = re.compile(r'[-+−≈~?…_\d√π./⁄∕¼-¾⅐-⅞*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s\u00a0\u202f%sqrtpiej]+', re.ASCII)
+"""Text of numbers: with a root, π, a power of ten or a ≈ in it, it is no file's name."""
 _OF_OBJECTS = re.compile(r"\s*(?:\[\s*)?\{")
 """How JSON with names in it begins: an object, or a list of them."""
 

@@ -182,14 +182,16 @@ def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
     left, above = _labelled(rows, reading)
     told = next(filter(None, (_fault(cell, where) for cell, where in _labels(rows, left, above, source))), None)
     labels = None if told is None else (sum(len(row.cells) for row in rows), told)
+    columns = rows[0].cells[left:] if above else ()
     rows = rows[above:]
+    heads = (tuple(row.cells[0] for row in rows) if left else (), tuple(columns))
 
     def place(at: tuple[int, ...]) -> str:
         return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
 
     cells = [cell for row in rows for cell in row.cells[left:]]
     found = answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
-    return replace(found, labels=labels)
+    return replace(found, labels=labels, heads=heads)
 
 
 def _labels(rows: Sequence[Row], left: bool, above: bool, source: str) -> Iterator[tuple[str, str]]:
