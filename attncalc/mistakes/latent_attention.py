@@ -33,6 +33,7 @@ ELSEWHERE = {
     "rope-q-offset",
     "rope-on-v",
     "cache-positions-reset",
+    "datt-no-scale",
     "datt-scale-dk",
     "att-exp-zero-is-0",
     "att-k-for-v",
@@ -41,7 +42,6 @@ ELSEWHERE = {
     "gqa-tiled",
     "heads-permuted",
     "mask-before-scale",
-    "mh-wo-transposed",
 }
 OF_EVERY_ATTENTION = tuple(
     mistake

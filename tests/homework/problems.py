@@ -313,7 +313,13 @@ PROBLEMS: dict[str, list[Problem]] = {
             problem("latent-attention", {"heads": 2, "eps": 0.1} | more, **MLA)
             for more in ({"causal": True}, {"padding": (2,)})
         ),
-        problem("latent-attention", {"heads": 2, "eps": 0.1}, backward=True, upstream=whole(68, 3, 4), **MLA),
+        problem(
+            "latent-attention",
+            {"heads": 2, "eps": 0.1},
+            backward=True,
+            upstream=whole(68, 3, 6),
+            **MLA | {"wo": half(69, 6, 6)},
+        ),
     ],
     "linear-attention": [
         problem("linear-attention", q=Q, k=K, v=V),

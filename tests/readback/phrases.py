@@ -558,9 +558,21 @@ def by_logarithms(p: Any) -> Array:
     return np.asarray(slope - np.exp(p["log_softmax"]) * slope.sum(axis=-1, keepdims=True))
 
 
+def by_jacobian(p: Any) -> Array:
+    """The slopes of a softmax by the Jacobian of each of its rows."""
+    shares = p["P"]
+    jacobians = shares[..., None] * np.eye(shares.shape[-1]) - shares[..., None] * shares[..., None, :]
+    return np.asarray((jacobians @ p["dP"][..., None])[..., 0])
+
+
+def normed(p: Any) -> int:
+    """The axis along which a norm is taken; the tokens are the first axis of a batch norm's."""
+    return -2 if p.case.key.problem.calculation.name == "batchnorm" else -1
+
+
 def by_normalized(p: Any, *, centred: bool) -> Array:
-    """The slopes of a norm from what it has normalised; the tokens are the first axis of a batch norm's."""
-    axis = -2 if p.case.key.problem.calculation.name == "batchnorm" else -1
+    """The slopes of a norm from what it has normalised."""
+    axis = normed(p)
     entries, slope = p["normalized"], p["grad_normalized"]
     found = slope - entries * (slope * entries).mean(axis=axis, keepdims=True)
     divisor = np.expand_dims(p["standard_deviation" if centred else "root_mean_square"], axis)
@@ -572,6 +584,11 @@ PHRASES: dict[str, Any] = {
     "dx = dy − e^y ⊙ Σ dy": by_logarithms,
     "dx = (dx̂ − mean(dx̂) − x̂ ⊙ mean(dx̂ ⊙ x̂)) / σ": partial(by_normalized, centred=True),
     "dx = (dx̂ − x̂ ⊙ mean(dx̂ ⊙ x̂)) / rms": partial(by_normalized, centred=False),
+    "dx = dx̂ / rms − x ⊙ mean(dx̂ ⊙ x) / rms³": partial(by_normalized, centred=False),
+    "dσ² = Σ(dx̂ ⊙ (x − μ))·(−½)·σ⁻³": lambda p: (
+        (p["grad_normalized"] * p["centered"]).sum(axis=normed(p)) / (-2 * p["standard_deviation"] ** 3)
+    ),
+    "dS = (diag(P) − P·Pᵀ)·dP": by_jacobian,
     # groups of channels, patches
     "the channels summed": lambda p: p["products"].sum((0, -2, -1)) if p.name == "output" else None,
     "one group of all channels": lambda p: p["x"].reshape(1, -1) if p.name == "grouped" else None,
@@ -583,6 +600,7 @@ PHRASES: dict[str, Any] = {
     "the class token behind the patches": lambda p: np.vstack([p["embedded"], p["cls"]]),
     "no position is added": "with_class",
     # sampling
+    "not divided by T": lambda p: p.right * p.option("temperature"),
     "what is left is not made to sum to 1 again": "right == wrong / Σ wrong",
     "the token that reaches p is cut off too": lambda p: p.wrong,
     "min_p of 1, and not of the likeliest one's share": "right == wrong·max(sorted)",
@@ -629,7 +647,8 @@ PHRASES: dict[str, Any] = {
     "from a to b alone": "loss = loss_a",
     "dot products in place of cosines": "similarities = A·Bᵀ",
     "τ left out": "similarities",
-    "the sum over the pairs in place of their mean": "loss_a = Σ losses_a",
+    "the sum over the pairs in place of their mean": ["loss_a = Σ losses_a", "loss = Σ losses"],
+    "−ln σ(margin)": lambda p: np.log1p(np.exp(-p["margins"])),
     "the reference left out": "beta·(chosen − rejected)",
     "β left out": "log_ratios_chosen − log_ratios_rejected",
     "the rejected in place of the chosen": "−right",
