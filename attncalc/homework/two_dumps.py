@@ -220,9 +220,9 @@ def _path(name: str) -> str:
     return re.sub(r"^(?:(?:module|_orig_mod|base_model|model|transformer)\.)+", "", re.sub(r"[/\\]", ".", name))
 
 
-_LAYER = re.compile(r"\D*\b(?:layers?|h|blocks?)\.(\d+)")
+_LAYER = re.compile(r"\D*\b(?:layers?|h|blocks?)\.(\d{1,9})")
 _LAST = re.compile(r"(?:(?:gpt_neox|decoder)\.)?(?:norm|ln_f|final_layer_?norm)")
-_STATE = re.compile(r"hidden_states?[./_](\d+)")
+_STATE = re.compile(r"hidden_states?[./_](\d{1,9})")
 """Modules that give hidden states, the last one behind a norm; and what these are called as they are returned."""
 
 
@@ -292,10 +292,10 @@ def in_order(names: Sequence[str]) -> list[str]:
         )
         side = of_two and (sides[i] in ("decoder", "cross") or not (sides[i] or front))
         within = (0, 0) if told else _within(name)
-        if states := re.search(r"hidden_states?[./_](\d+)$", name):
+        if states := re.search(r"hidden_states?[./_](\d{1,9})$", name):
             return side, (int(states[1]) - 1, math.inf), within, i  # what comes out of the layer before
         if numbers := re.findall(r"\d+" if told else r"^\D*\d+|(?<=\.)\d+(?=\.)", name):
-            return side, tuple(int(re.sub(r"\D", "", n)) for n in numbers[: 1 if told else 2]), within, i
+            return side, tuple(int(re.sub(r"\D", "", n)[:9]) for n in numbers[: 1 if told else 2]), within, i
         if not any(layered):
             return side, (0,), (bool(last), within), i
         behind = not told and bool(re.search(r"(?i)norm|act|drop", name))

@@ -275,6 +275,12 @@ def test_layers_that_are_counted_otherwise_and_arrays_that_are_confused_are_told
     assert [each.finding for each in found.arrays] == ["it is up of the second dump", ""]
 
 
+@pytest.mark.parametrize("name", ["h.{}.out", "hidden_states.{}", "layers.{}.mlp"])
+def test_a_number_in_a_name_may_have_more_digits_than_any_layer(name: str) -> None:
+    dump = {name.format("9" * 5000): X, "norm": X}
+    assert ac.compare(dump, dump)
+
+
 def test_an_array_that_is_in_the_first_dump_alone_changes_no_order() -> None:
     right = {"h.1": X, "h.1.attn": X, "h.1.ln_1": X}
     assert ac.compare({name: x + 1 for name, x in right.items()} | {"h.0.attn": X}, right).first_wrong == "h.1.ln_1"
