@@ -293,6 +293,7 @@ def test_the_command_line_stands_before_numpy_is_loaded() -> None:
     assert "numpy" not in done.stdout.split()
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(("call", "unneeded"), CALLS, ids=[call for call, _ in CALLS])
 def test_a_call_loads_only_what_it_needs(call: str, unneeded: set[str], samples: Path) -> None:
     loaded = modules_loaded(call.format(samples=samples))

@@ -55,7 +55,7 @@ CALLS = {
     "bank.toml": ("quiz --bank . -o out", "quiz --bank . --roster class.csv -o out --pick 1"),
 }
 """The calls that read a file."""
-PARTS = 128
+PARTS = 256
 
 
 @cache

@@ -229,7 +229,7 @@ PAIRED = {
 """A model, and those of its modules that give what it returns, by their names alone."""
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("model", NAMES)
 def test_what_modules_give_goes_with_what_a_model_returns(model: str) -> None:
     """A module may be paired with nothing, but with nothing else than what it gives."""

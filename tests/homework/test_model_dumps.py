@@ -964,6 +964,7 @@ def test_a_models_gradients_are_asked_for_and_checked_by_their_names(model: str)
         assert len(marked.steps) == len(parts)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 def test_a_gradient_whose_terms_cancel_is_right_whatever_rounding_leaves_of_it(dtype: str) -> None:
     """What is added to all keys adds the same to every score of a row."""

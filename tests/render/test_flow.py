@@ -167,7 +167,7 @@ def test_a_sentence_keeps_a_step_of_a_group_and_an_option_together(width: int) -
     assert all(part in "\n".join(lines) for part in ("layer 0/attention/q_rotated", "--show 'layer 0/*'"))
 
 
-@pytest.mark.parametrize("width", range(40, 90, 10))
+@pytest.mark.parametrize("width", [40, 60, 80])
 def test_an_axis_of_what_was_given_is_not_torn(width: int) -> None:
     page = page_in("table", solve(posed("transformer")), View(width=width, show=("encoder 1/*",)))
     assert "(h d_k)=4" in page
