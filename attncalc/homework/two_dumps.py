@@ -34,6 +34,8 @@ MOST_COLUMNS, MOST_ROWS = 4096, 64  # of an array whose last axis is laid anew, 
 MOST_TOLD = 16  # places in an order
 NEARLY_NOTHING = 1e-6  # a row of zeros is judged by so much of what lies around it
 LATEST = 8
+ONE_WAY = 0.8
+"""Of a difference that is a factor or a term this share lies that way, at least."""
 GROWN, ASTRAY = 6, 32
 """Noise is carried on: in the mean an array may be off so many times as far as its latest ones, an entry so many."""
 
@@ -342,7 +344,7 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
         return Compared(b.name, "shape", finding=f"{said}: {found}" if found else said)
     worst, largest, beyond, most, squares = 0.0, 0.0, 0, 0.0, 0.0
     at = (0,) * len(a.shape) if math.prod(a.shape) else None
-    sums = np.zeros(3)
+    sums, ways = np.zeros(3), np.zeros(3)
     for place in pieces(b.shape):
         held = a.read(place), b.read(place)
         allowed = allowed or _allowed(a, b, *held, tolerance, dtype, before)
@@ -363,8 +365,9 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
                 at = tuple(int(i + j) for i, j in zip(begins, inside, strict=True))
             largest = max(largest, float(np.abs(y[np.isfinite(y)]).max(initial=0.0)))
             sums += [np.vdot(x, y), np.vdot(x, x), np.vdot(y, y)]
+            ways += [np.vdot(x - y, x - y), np.vdot(x - y, y), (x - y).sum()]
     mean = _mean(squares, math.prod(b.shape))
-    if allowed and allowed.carried(mean, most):
+    if allowed and allowed.carried(mean, most) and not _is_one_way(ways, sums[2], math.prod(b.shape)):
         beyond = 0
         before += [mean] * bool(mean)
     verdict = "differs" if beyond else "within" if worst else "equal"
@@ -373,6 +376,15 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
     relative = worst / largest if largest else (0.0 if not worst else math.inf)
     finding = _explained(a, b, tolerance, dtype, before) if beyond else ""
     return Compared(b.name, verdict, worst, relative, cosine, beyond / max(math.prod(b.shape), 1), at, finding)
+
+
+def _is_one_way(ways: Array, size: float, many: int) -> bool:
+    """Whether a difference is for the most part a factor, or a term, which no noise is.
+
+    It is told by its square, its product with what is right, and its sum; and by the square of what is right.
+    """
+    square, along, whole = ways
+    return bool(max(along**2 / size if size else 0.0, whole**2 / max(many, 1)) > ONE_WAY * square)
 
 
 def _cosine(product: float, square: float, other: float) -> float:

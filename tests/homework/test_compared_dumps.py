@@ -275,6 +275,15 @@ def test_layers_that_are_counted_otherwise_and_arrays_that_are_confused_are_told
     assert [each.finding for each in found.arrays] == ["it is up of the second dump", ""]
 
 
+@pytest.mark.parametrize(("change", "said"), [(lambda x: 1.02 * x, "1.02 times"), (lambda x: x + 0.04, "plus 0.04")])
+def test_a_factor_or_a_term_is_no_noise_of_a_narrow_type(change: Callable[[Any], Any], said: str) -> None:
+    right = {f"h.{i}": RNG.normal(size=(16, 64)) for i in range(3)}
+    mine = right | {"h.0": change(right["h.0"])}
+    found = ac.compare(*({name: held(x, "bfloat16") for name, x in dump.items()} for dump in (mine, right)))
+    assert found.first_wrong == "h.0"
+    assert said in found.arrays[0].finding
+
+
 @pytest.mark.parametrize("name", ["h.{}.out", "hidden_states.{}", "layers.{}.mlp"])
 def test_a_number_in_a_name_may_have_more_digits_than_any_layer(name: str) -> None:
     dump = {name.format("9" * 5000): X, "norm": X}
