@@ -59,11 +59,11 @@ class Allowed(NamedTuple):
     noise: float  # of the coarser of their types
     usual: float  # so far off, in the mean, are the arrays before them, or numbers of that type
 
-    def beyond(self, off: Array, y: Array) -> Array:
-        """Which entries lie further apart than was said, or than their types' noise."""
+    def beyond(self, off: Array, parts: Array, y: Array) -> Array:
+        """Which entries lie further apart than was said, or, as parts of their rows, than their types' noise."""
         if self.said is not None:
             return np.asarray(off > self.said[1] + self.said[0] * np.where(np.isfinite(y), np.abs(y), 0.0))
-        return np.asarray(off > self.noise * _rows(y))
+        return np.asarray(parts > self.noise)
 
     def carried(self, mean: float, most: float) -> bool:
         """Whether an array is off no further than by the noise of those before it, which it carries on."""
@@ -74,7 +74,7 @@ class Allowed(NamedTuple):
         """Whether an array agrees with the other."""
         off = _off(x, y)
         parts = _parts(off, y)
-        return not self.beyond(off, y).any() or self.carried(_mean(np.square(parts).sum(), y.size), parts.max())
+        return not self.beyond(off, parts, y).any() or self.carried(_mean(np.square(parts).sum(), y.size), parts.max())
 
 
 class Compared(NamedTuple):
@@ -354,8 +354,8 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
             if all(part.dtype.kind in "iu" for part in held):  # beyond 2^53 floats may be alike that these are not
                 lost = (off == 0) & (held[0] != held[1])
                 off[lost] = np.abs(np.subtract(*(part[lost].astype(object) for part in held)))
-            beyond += int(allowed.beyond(off, y).sum())
             parts = _parts(off, y)
+            beyond += int(allowed.beyond(off, parts, y).sum())
             most, squares = max(most, float(parts.max(initial=0.0))), squares + float(np.square(parts).sum())
             here = float(off.max(initial=0.0))
             if here > worst:

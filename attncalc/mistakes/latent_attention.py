@@ -43,6 +43,7 @@ ELSEWHERE = {
     "heads-permuted",
     "mask-before-scale",
 }
+"""Mistakes of what is not here: another order of steps, values that are turned, a cache, heads that share keys."""
 OF_EVERY_ATTENTION = tuple(
     mistake
     for mistake in (*CORE, *IN_ATTENTION, *HEADS, *GRADIENTS)

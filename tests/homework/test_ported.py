@@ -357,8 +357,7 @@ def latent(r: Callable[[Any], Array], w: dict[str, Array], fault: str = "") -> d
         return r(x / rms * (1 if fault == "gain" else gain))
 
     def turned(x: Array) -> Array:
-        base = 500000.0 if fault == "base" else 10000.0
-        angles = np.outer(np.arange(x.shape[-2]), base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
+        angles = np.outer(np.arange(x.shape[-2]), 1e4 ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
         turns = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
         return r(np.stack([turns.real, turns.imag], axis=-1).reshape(x.shape))
 
