@@ -1,7 +1,7 @@
 """An answer is compared with a value: right as it is written, or one unit off in its last digit.
 
-The value is the reference, never the answer, and nothing broadcasts: both have one shape. What is not finite is right
-only where masked scores are, −∞, for which a large negative number will do.
+The value is the reference, never the answer, and nothing broadcasts: both have one shape. An infinite entry is right
+only where the value is the same infinity; for −∞, as in masked scores, a large negative number will do.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from attncalc.language.graph import Node, walk
 AS_MINUS_INFINITY = -750.0
 """From here on down a number stands for −∞ in masked scores: its exponential is 0. Scores may be added to −10000."""
 AS_SHOWN = 1e-6
-"""So far, relative to it, a value may lie from one of few digits and have no more: 0.099999998 is shown as 0.1."""
+"""How far, relative to it, a value may lie from a number of few digits that it is shown as: 0.099999998 as 0.1."""
 ROUGHLY = 0.1
-"""So far, relative to the largest, entries may lie from those of a value that is worth comparing whole."""
+"""If a few entries are further off than this, relative to the largest, the others need not be compared."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 FAR = 16
-"""So many times what a stored number may be off is too much to be noise, so that a slip may be behind it."""
+"""A stored number that is off by more than so many times its noise may be a slip."""
 
 
 def fits(answer: Answer, value: Array) -> Array:
     """Where the answer is right as it is written: within half a unit of its last digit.
 
-    A 1 or a 0.4 says too little to be taken for a rounded number: it is right where the value has no more digits, or
-    none to the decimals that the other entries have. Zeros throughout fit nothing but 0: they may be what somebody
-    writes who has no answer. Many values may stand on a leading axis.
+    A 1 or a 0.4 has too few digits to be a rounded number: it is right where the value is just that, at least to as
+    many decimals as the other entries have. Zeros throughout fit only 0, since they may stand for no answer. Many
+    values may stand on a leading axis.
     """
     close = _within_digits(answer, value)
     if answer.tolerance is None and not answer.informative:
@@ -61,14 +61,14 @@ def is_right(answer: Answer, value: Array) -> bool:
 
 
 def stands_out(answer: Answer, value: Array, times: float = FAR) -> bool:
-    """Whether some entry is off by so many times what its type leaves of sums; a little more tells of no cause."""
+    """Whether some entry is off by more than `times` the noise of its type; a smaller error may have no cause."""
     if answer.slack is None or answer.shape != value.shape:
         return True
     return bool((np.abs(answer.value - value) > times * answer.slack)[~fits(answer, value)].any())
 
 
 def nearly(answer: Answer, value: Array) -> Array:
-    """Where the answer is right or one unit off in its last digit, if the value has more digits than it."""
+    """Where the answer is right, or is one unit off in its last digit and the value has more digits."""
     if answer.exact.all():
         return fits(answer, value)
     with np.errstate(invalid="ignore"):
@@ -80,7 +80,7 @@ def nearly(answer: Answer, value: Array) -> Array:
 
 
 def within_a_unit(answer: Answer, value: Array) -> Array:
-    """Where the answer is no further than one unit of its last digit from a value that was rounded on the way to it."""
+    """Where the answer is right, or is off by one unit of its last digit at most, as after rounding on the way."""
     return np.asarray(fits(answer, value) | (is_near(answer, value) & answer.enough & ~answer.exact))
 
 
@@ -91,7 +91,7 @@ def is_near(answer: Answer, value: Array) -> Array:
 
 
 def may_fit(answer: Answer, value: Array) -> bool:
-    """Whether an answer may fit a value, as a few entries tell where there are many: all are compared only then."""
+    """Whether an answer may fit a value, by a look at its first entries, so that not all need be compared."""
     if answer.value.size <= BY_HAND or answer.slack is not None or answer.tolerance is not None:
         return True
     given, due = answer.value.flat[:BY_HAND], value.flat[:BY_HAND]
@@ -104,12 +104,12 @@ Close = Callable[[Answer, Array], Array]
 
 
 def fitting(answer: Answer, values: Array, close: Close = fits) -> Array:
-    """The numbers of those values on a leading axis that are right throughout."""
+    """The indices of the values, along their leading axis, that an answer fits throughout."""
     return np.flatnonzero(close(answer, values).reshape(len(values), -1).all(axis=1))
 
 
 def comes_out(value: Array, unit: Array | float) -> bool:
-    """Whether every entry has no more digits than a unit says."""
+    """Whether every finite entry is a multiple of a unit, so that it has no further digits."""
     finite = (value / unit)[np.isfinite(value)]
     return bool(np.all(np.abs(finite - np.rint(finite)) <= 1e-9 * np.maximum(1, np.abs(finite))))
 
@@ -120,7 +120,7 @@ def says_nothing(value: Array, expected: Array) -> bool:
 
 
 def is_filled(value: Array, expected: Array) -> bool:
-    """Whether one number stands throughout where it should not, or nothing but zeros or what is not finite."""
+    """Whether one number fills a step that should vary; in a step of equal entries only a wrong 0 or ∞ counts."""
     value = value[~np.isnan(value)]
     one = value.flat[0] if value.size else np.nan
     if not value.size or value.size < min(expected.size, 2) or not (value == one).all() or (expected == one).all():
@@ -129,20 +129,20 @@ def is_filled(value: Array, expected: Array) -> bool:
 
 
 def is_lost(answer: Answer, value: Array) -> bool:
-    """Whether an entry is not finite that should be."""
+    """Whether an entry that should be finite is not."""
     if answer.shape != value.shape:
         return False
     return bool((~np.isfinite(answer.value) & answer.answered & np.isfinite(value)).any())
 
 
 def is_as_lost(answer: Answer, value: Array) -> bool:
-    """Whether an answer is a value that is NaN somewhere: NaN just there, and right elsewhere."""
+    """Whether an answer and a value are NaN at the same places, and the answer is right elsewhere."""
     lost = lost_alike(answer, value)
     return bool(lost.any() and (fits(answer, value) | lost).all())
 
 
 def lost_alike(answer: Answer, value: Array) -> Array:
-    """Where NaN is written and a value is NaN too; many values may stand on a leading axis."""
+    """Where both the answer and a value are NaN; many values may stand on a leading axis."""
     return np.isnan(answer.value) & answer.answered & np.isnan(value)
 
 
@@ -158,7 +158,7 @@ def largest_error(answer: Answer, value: Array) -> float:
 
 
 def furthest(answer: Answer, value: Array) -> tuple[tuple[int, ...], float]:
-    """The place of the entry that is furthest off, and how far that is; ∞ where only one of both is a number."""
+    """The place of the entry that is furthest off, and how far that is; ∞ where only one of the two is finite."""
     with np.errstate(all="ignore"):
         off = np.asarray(answer.value - value)
         np.abs(off, out=off)
@@ -169,13 +169,13 @@ def furthest(answer: Answer, value: Array) -> tuple[tuple[int, ...], float]:
 
 
 def times_allowed(answer: Answer, value: Array) -> float:
-    """How many times as far off as it may be the worst entry is; more than 1 is wrong."""
+    """The error of the worst entry as a multiple of what is allowed; more than 1 is wrong."""
     right = fits(answer, value)
     if not (np.isfinite(answer.value) | right).all():
         return math.inf
     most = noise(answer, value) if answer.tolerance is None else _allowed(answer.tolerance, value)
     with np.errstate(all="ignore"):
-        share = np.asarray(answer.value - value)  # the one array that is made: a dump may be large
+        share = np.asarray(answer.value - value)  # no further array is made, as a dump may be large
         np.divide(np.abs(share, out=share), most, out=share)
     np.nan_to_num(share, copy=False, nan=0.0, posinf=math.inf)
     return float(max(share.max(where=~right, initial=0.0), min(share.max(where=right, initial=0.0), 1.0)))
@@ -185,7 +185,7 @@ def noise(answer: Answer, value: Array) -> Array:
     """How far an answer may lie from a value because numbers of its type are not exact."""
     if answer.slack is not None:
         return answer.slack
-    finite = np.asarray(np.abs(value, dtype=np.float64))  # and then written over: it is as large as an answer may be
+    finite = np.asarray(np.abs(value, dtype=np.float64))  # written over below, as an answer may be large
     finite[~np.isfinite(value)] = 0.0
     size = np.max(finite, axis=tuple(range(-answer.value.ndim, 0)), keepdims=True, initial=0.0)
     left_over = LEFT_OVER if answer.noise <= ROUND_OFF else answer.noise  # sums of narrower numbers leave more
@@ -197,7 +197,7 @@ def noise(answer: Answer, value: Array) -> Array:
 def _within_digits(answer: Answer, value: Array) -> Array:
     """Where the value is within half a unit of the last digit, or within a tolerance.
 
-    One that is narrower asks for no more digits than somebody has written.
+    A tolerance narrower than the written digits does not ask for more of them.
     """
     if answer.tolerance is not None:
         allowed, half = _allowed(answer.tolerance, value), 0.5 * answer.unit * (1 + 1e-9)
@@ -217,7 +217,7 @@ def _allowed(tolerance: Tolerance, value: Array) -> Array:
 
 
 def _within(answer: Answer, value: Array, distance: Array | float) -> Array:
-    """Where the answer is no further from the value than that; infinities are near their own kind alone."""
+    """Where the answer is within a distance of the value; an infinity is near only to its like."""
     written = answer.value
     with np.errstate(invalid="ignore"):
         off = np.asarray(written - value)
@@ -227,23 +227,23 @@ def _within(answer: Answer, value: Array, distance: Array | float) -> Array:
     return np.where(np.isfinite(value), close & np.isfinite(written), infinite)
 
 
-# An explanation must fit better than chance: here it is weighed how often an answer fits a value by chance.
+# An explanation must fit better than chance, so it is estimated here how often an answer fits a value by chance.
 
 
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
-"""An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
+"""An explanation must fit by chance less often than this; the second is for answers with few decimals."""
 OFTEN = 0.05
-"""Where one answer in so many is as near to what follows, more digits that were kept explain nothing."""
+"""Where a share of all answers larger than this would fit as well, rounding on the way explains nothing."""
 OUTLYING = 5
-"""So many times the largest entry of what is right lies beyond the usual range."""
+"""Entries larger than so many times the largest right one are outliers."""
 
 
 class Odds(NamedTuple):
-    """How an answer may fit a value by chance: how many values are tried, and the share of all answers that fit one."""
+    """How likely a fit by chance is: how many values are tried, and the share of all answers that fit one of them."""
 
     tried: float
     share: float
-    most: float  # what is convincing is less likely than this
+    most: float  # a fit that is less likely than this by chance is convincing
 
     @property
     def convince(self) -> bool:
@@ -261,12 +261,12 @@ def odds(
     slack: Array | float = 0.0,
     prior: float = 1.0,
 ) -> Odds:
-    """How an answer may fit by chance one of the values that are tried.
+    """How likely it is that an answer fits one of the tried values by chance.
 
-    `others` are the values that are tried with it, of which those that are right cannot be hit, and `tried` is how many
-    more there were. An entry in which the value is not right counts with the share of the usual range that its digits
-    leave open; the last one of a row whose sum is known tells nothing, nor does a row that is like another. `slack`
-    widens what is left open; `prior` is below 1 where the value is likelier to be written than others.
+    `others` are the values tried along with this one (those equal to the right value do not count); `tried` more were
+    tried besides. Each entry where the value is wrong counts with the share of the usual range that its digits leave
+    open, but the last entry of a row with a known sum does not count, nor does a row that repeats another. `slack`
+    widens what is left open; `prior` is below 1 for a value that is likelier to be written than others.
     """
     width = np.where(answer.exact, 0.0, answer.unit) + slack
     if answer.tolerance is not None:
@@ -298,7 +298,7 @@ def chance(exact: Array, width: Array) -> float:
 
 
 def is_by_rule(answer: Answer, value: Array, right: Array) -> bool:
-    """Whether few digits were written because a value has no more, though what is right has: 14 for √14 is no 3.742."""
+    """Whether few digits were written because a value has no more, where the right one has: 14 in place of √14."""
     unit = 10.0**-answer.used
     if answer.used >= LEAST_FIGURES or not comes_out(value, unit) or comes_out(right, unit):
         return False
@@ -306,7 +306,7 @@ def is_by_rule(answer: Answer, value: Array, right: Array) -> bool:
 
 
 def _alike(value: Array, right: Array, width: Array) -> Array:
-    """Where a value is as good as the right one."""
+    """Where a value equals the right one, to within a width."""
     if value.shape != right.shape:
         return np.zeros(value.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
@@ -319,7 +319,7 @@ def _rows(value: Array) -> Array:
 
 
 def _has_known_sums(right: Array) -> bool:
-    """Whether every row sums to 1, as shares do, or to 0, as what is moved from one share to another does."""
+    """Whether all rows sum to 1, as shares do, or all to 0, as differences of shares do."""
     if not right.ndim or right.shape[-1] < 2 or not np.isfinite(right).all():
         return False
     sums, size = right.sum(axis=-1), np.abs(right).sum(axis=-1)
@@ -335,7 +335,7 @@ def _same_sums(a: Array, b: Array, width: Array) -> bool:
 
 
 def _could_be_written(answer: Answer, value: Array) -> bool:
-    """Whether a value comes out evenly where the answer has so few digits that only such a one fits."""
+    """Whether a value comes out evenly where the answer has too few digits to fit any other."""
     few = ~answer.enough
     if not few.any() or answer.used >= LEAST_DECIMALS:
         return True
@@ -343,9 +343,9 @@ def _could_be_written(answer: Answer, value: Array) -> bool:
 
 
 def _range(values: Sequence[Array], right: Array) -> float:
-    """How far the values that are tried spread, with the last of them and what is right; outliers of the others apart.
+    """The widest spread of an entry over the right value and those tried; outliers are cut, except in the last one.
 
-    It begins at 0 where what is right has another shape.
+    Zeros stand for the right value if that has another shape.
     """
     most = OUTLYING * largest(right)
     alike = [right if right.shape == values[-1].shape else np.zeros(values[-1].shape), *values]
@@ -355,21 +355,21 @@ def _range(values: Sequence[Array], right: Array) -> float:
     return float(np.max(np.ptp(finite, axis=0), initial=0.0))
 
 
-# Rounding on the way is tried: a step as it becomes if a hand rounds what it writes down, in every usual manner.
+# Rounding on the way: what a step becomes if somebody rounds the numbers in between, in every usual manner.
 #
-# A step is spelled out to what one writes down: exponentials, products, sums, roots. Each of these is a place where
-# numbers may be rounded; a manner of rounding says where, how and to how many digits. All manners run in one
-# evaluation, along a leading axis.
+# A step is spelled out into the operations that one writes down: exponentials, products, sums, roots. Each of these is
+# a place where numbers may be rounded; a manner of rounding says where, how and to how many digits. All manners run in
+# one evaluation, along a leading axis.
 
 
 MODES = ("half-up", "half-even", "truncate")
 MOST_PLACES = 24
-"""In longer calculations it is not asked of each place by itself whether it was rounded."""
+"""With more places than this, no single one is rounded, or spared, by itself."""
 THROUGHOUT = 4
-"""So many of the scopes, the first ones, round everywhere or at every step."""
+"""The first so many scopes round everywhere, or at every step."""
 
 Digits = tuple[tuple[int, int], ...]
-"""To how many decimals, or significant figures where these are not 0, somebody may have rounded."""
+"""Pairs of decimals and significant figures that somebody may have rounded to; figures count where they are not 0."""
 
 _INSIDE = "~"
 """The group of what is written down inside a step."""
@@ -380,8 +380,8 @@ class Manners(NamedTuple):
 
     digits: Array  # [manner, 3]: the mode, the decimals, and the figures, 0 where decimals are meant
     where: Array  # [manner, place]
-    spared: Sequence[str]  # for each manner, the one step before the last that it does not round, "" where none is
-    throughout: Array  # the manners that round to so many decimals at every step, which may be one unit off
+    spared: Sequence[str]  # for each manner, the one earlier step that it does not round; "" if there is none
+    throughout: Array  # the manners that round to decimals at every step, so that a result may be one unit off
 
     def at(self, place: int, value: Array) -> Array:
         """The value as each manner rounds it at that place; the manners are its leading axis."""
@@ -407,13 +407,13 @@ def _rounded(x: Array, mode: Array) -> Array:
 
 
 class Rounded(NamedTuple):
-    """What a step becomes: a value for each manner of rounding."""
+    """What a step becomes by rounding: a value for each manner."""
 
     values: Array  # [manner, …]
     manners: Manners
 
     def culprit(self, manner: int, exact: Array, half: Array) -> str:
-        """The one step without whose rounding a manner gives what is exact; "" where it is no single one."""
+        """The step to blame: a manner that spares it alone gives the exact value; "" if no single step is to blame."""
         digits, spared = self.manners.digits, self.manners.spared
         alike = [i for i in np.flatnonzero((digits == digits[manner]).all(axis=1)).tolist() if spared[i]]
         found = {spared[i] for i in alike if (np.abs(self.values[i] - exact) <= half * (1 + 1e-9)).all()}
@@ -429,7 +429,7 @@ class Spelled:
 
     @cached_property
     def inside(self) -> Array:
-        """Which places are no steps of their own."""
+        """Which places lie inside a step, and are no steps themselves."""
         return np.array([place.args["group"] == _INSIDE for place in self.places], dtype=bool)
 
     def rounded(self, operands: Mapping[str, Array], kept: Digits, own: Own | None = None) -> Rounded:
@@ -465,7 +465,7 @@ class Spelled:
         return Manners(np.array(digits), np.array(where), spared, np.flatnonzero(throughout))
 
     def _scopes(self, own: Own) -> Iterator[tuple[Array, str]]:
-        """Where one may round, and the step that is spared: everywhere, at the steps alone, at all but one, at one."""
+        """The places that one may round at, with the step left out: all, steps alone, all but one, a single one."""
         free = np.array([place.key not in own for place in self.places], dtype=bool)
         steps = free & ~self.inside
         last = np.array([place is self.root for place in self.places], dtype=bool)
@@ -485,11 +485,11 @@ class Spelled:
 
 
 TAKEN = (4, 3, 2, 1)
-"""To so many decimals a constant may have been taken."""
+"""The decimals that a constant may have been taken to."""
 
 
 class Taken(NamedTuple):
-    """A step as it becomes where one constant is taken to few decimals, or all are to as many."""
+    """What a step becomes if one of its constants is taken to few decimals, or all are to equally many."""
 
     said: str  # √3 taken as 1.7
     decimals: int
@@ -497,9 +497,9 @@ class Taken(NamedTuple):
 
 
 def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
-    """A step that is spelled out, as it becomes where one constant is taken to few decimals, or all that it takes are.
+    """What a spelled-out step becomes if one of its constants, or all of them, are taken to few decimals.
 
-    What is behind own steps is as it was.
+    Constants behind own steps stay as they are.
     """
     behind = walk(root, into=lambda node: () if node.op == "step" and node.key in own else node.sources)
     found: dict[str, tuple[float, dict[Node, _Instead]]] = {}
@@ -511,7 +511,7 @@ def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
         cut = [math.floor(value * 10**decimals) / 10**decimals for decimals in TAKEN]
         for number in sorted({*near, *cut} - {0, value}, key=lambda number: abs(number - value)):
             yield _taken(root, {name: number}, found)
-    apart: dict[frozenset[Node], list[str]] = {}  # of √3 and 1/√3 at one place only one can be taken
+    apart: dict[frozenset[Node], list[str]] = {}  # √3 and 1/√3 may be the same constant: only one is taken
     for name, (_, places) in found.items():
         apart.setdefault(frozenset(places), []).append(name)
     for names, decimals in product(product(*apart.values()), TAKEN) if len(apart) > 1 else ():
@@ -521,13 +521,13 @@ def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
 
 
 _Instead = Callable[..., Node]
-"""What a primitive becomes by a number in place of its constant, and by its sources."""
+"""Makes a primitive's node from its sources, with a number in place of its constant."""
 
 
 def _taken(
     root: Node, numbers: Mapping[str, float], found: Mapping[str, tuple[float, Mapping[Node, _Instead]]]
 ) -> Taken:
-    """A step as it becomes by these numbers in place of the constants of these names."""
+    """What a step becomes with these numbers in place of the constants of their names."""
     places = {node: (instead, x) for name, x in numbers.items() for node, instead in found[name][1].items()}
     new: dict[Node, Node] = {}
     for node in walk(root):
@@ -540,13 +540,13 @@ def _taken(
 
 
 def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:
-    """The graph behind a step with a place after everything that one writes down.
+    """The graph behind a step, with a place for rounding after every number that one writes down.
 
-    `new` are the nodes of steps that have been spelled out before: the steps of one calculation have most in common.
+    `new` holds the nodes that were spelled out before, since the steps of a calculation share most of theirs.
     """
 
     def written_down(node: Node) -> Node:
-        if node.row.flops == 0 or node.row.no_gradient:  # nothing that is not written down elsewhere
+        if node.row.flops == 0 or node.row.no_gradient:  # its numbers are written down elsewhere
             return node
         return Node("step", node, name="", group=_INSIDE, why="", symbol="", shown=False, of=None)
 

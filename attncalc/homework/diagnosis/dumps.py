@@ -1,7 +1,7 @@
 """What a machine has stored is explained by the mistakes that it is nearest to, or by another number.
 
-Noise is as large as the rows that it is in, so rows that overflow are passed over. A number that is sought fits more
-than one that is known: it is told only where no mistake is as near.
+Noise grows with the numbers of a row, so rows that overflow are passed over. A number that is searched for fits more
+dumps than a known mistake does, so it is named only where no mistake is as near.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from attncalc.homework.diagnosis.solutions import Own, Solution
 
 PERMUTED = "heads-permuted"
 HEADS = ("h", "g")
-"""What heads of queries and of keys are along."""
+"""The axes of the heads of queries and of keys."""
 ON_THE_WAY = 1e3
-"""What is so many times as large as what is right is about to overflow."""
+"""A row with an entry so many times as large as the right ones is about to overflow."""
 
 
 def explanations(
     key: Key, question: Question, *, as_written: bool = False, beside: Explanation = ()
 ) -> Iterator[list[Explanation]]:
-    """What would explain a dump, likelier explanations first; those that explain it equally well together.
+    """The explanations of a dump in groups, likelier ones first; those of a group explain it equally well.
 
-    `as_written` is for one mistake throughout, and no more; `beside` are those that were found before.
+    With `as_written`, only single mistakes made throughout are tried; `beside` are the mistakes that were found before.
     """
     singles = likelier_first(key, question)
     bases = _bases(key, question)
     known = {solution.mistakes for solution in key.wrong}
     numbers = (mistake for mistake in beside if mistake.options and (mistake,) not in known)
-    singles += candidates_for(question, map(key.solutions.by, numbers))  # that were found before
+    singles += candidates_for(question, map(key.solutions.by, numbers))
     for base in bases:
         found = nearest(key, question, singles, base, beside)
         if found and question.answer.slack is not None:
             found = _nearer_still(key, question, found, base, beside)
         if found and not as_written and not is_within(key, question, found, base):
-            yield from numbers_found(key, question, beside, within=True)  # a rule is only near
+            yield from numbers_found(key, question, beside, within=True)  # the mistakes found are only near
         yield likelier([*_throughout(key, question, singles, found, base), *found])
     for told, base in product(_rows_told(question), bases):
         yield likelier(nearest(key, told, singles, base, beside))
@@ -69,16 +69,16 @@ def explanations(
 
 
 def two_at_once(key: Key, question: Question) -> Iterator[list[Explanation]]:
-    """Two mistakes at once that would explain a dump, where they are few enough to be tried, and it is noticeable."""
+    """The explanations of a dump by two mistakes at once, if its step is small and it is off by more than noise."""
     answer, right = question.answer, question.expected
     if key.is_small(question.step) and not is_lost(answer, right) and stands_out(answer, right):
         yield likelier(nearest(key, question, candidates_for(question, pairs(key, question)), question.bases[0]))
 
 
 def _rows_told(question: Question) -> Iterator[Question]:
-    """A dump without the rows that are lost, then without those on the way there: noise is as large as they are.
+    """A dump without the rows that overflow, then without those about to, whose noise is as large as they are.
 
-    What overflows behind a row may be a number by the same rule. Rows that are right tell of none.
+    By the mistake that is looked for they may be finite. If all other rows are right, these tell of no mistake.
     """
     answer, right = question.answer, question.expected
     if answer.shape != right.shape or not right.size or not right.ndim:
@@ -96,7 +96,7 @@ def _rows_told(question: Question) -> Iterator[Question]:
 
 
 def _bases(key: Key, question: Question) -> list[Own | None]:
-    """What a dump may have been worked out from; where no step before it is shown, its layer alone may be wrong."""
+    """What a dump may have been worked out from; if no step before it is given, what its layer should get is first."""
     alone = {} if question.own else key.given_to(question.step)
     return [alone, *question.bases] if alone else question.bases  # one layer takes less time than all before it
 
@@ -104,9 +104,10 @@ def _bases(key: Key, question: Question) -> list[Own | None]:
 def _throughout(
     key: Key, question: Question, singles: Sequence[Solution], found: Sequence[Solution], own: Own | None
 ) -> list[Solution]:
-    """Mistakes of all layers that give a step from the true operands, where others give it behind wrong own values.
+    """Mistakes made in every layer that explain a step from the true operands.
 
-    A model that has its norms elsewhere stores other states, so that behind these a norm seems to be missing.
+    After wrong own values another mistake may seem to fit: a model that has its norms elsewhere stores other states,
+    after which a norm seems to be missing.
     """
     if not found or not own or question.own_are_right:
         return []
@@ -116,7 +117,7 @@ def _throughout(
 
 
 def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
-    """That the heads of a dump are the right ones in another order, whichever it is."""
+    """The explanation that a dump has the right heads in another order, which it names."""
     step, answer, right = key.nodes[question.step], question.answer, question.expected
     known = next((mistake for mistake in key.known if mistake.id == PERMUTED), None)
     axes = [part for axis in step.axes for part in axis.parts or (axis,)]
@@ -131,7 +132,7 @@ def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
 def _nearer_still(
     key: Key, question: Question, found: Sequence[Solution], own: Own | None, beside: Explanation
 ) -> list[Solution]:
-    """What a dump is nearest to within the noise of its type: mistakes, or another number in place of the problem's."""
+    """The solutions nearest to a dump, among those found and those with another number in place of the problem's."""
     others = of_other_numbers(key, question)
     near = nearest(key, question, [*found, *others], own, beside) if others else [*found]
     if may_have_other_numbers(key, question):

@@ -1,7 +1,7 @@
 """Explanations are the mistakes that give what a hand has written, likelier ones first.
 
-One mistake as it is written, then but for the last digit, then with rounding on the way; then two mistakes. Each first
-on the writer's own values, then on the true operands.
+One mistake is tried first: as it is written, then but for the last digit, then with rounding on the way. Two mistakes
+come last. Each is tried on the writer's own values, then on the true operands.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ Explanation = tuple[Mistake, ...]
 """Mistakes that, made together, give what was written."""
 
 COPIED, AGAIN, PAIRED = 0.1, 0.02, 10.0
-"""What stands on the page already is so much likelier to be written down, and what was done wrong to be done again;
-two mistakes at once are so much less likely."""
+"""Priors, below 1 for what is likelier: a value that stands on the page already, a mistake that was made before, and
+two mistakes at once."""
 BY_RULE, RESHAPED = 0.02, 0.1
-"""A round number that nobody has by rounding what is right is so much likelier to come from a known rule, and so is an
-answer of another shape."""
+"""Priors of a round number that nobody gets by rounding the right one, and of an answer of another shape: a known rule
+is likely to be behind them."""
 COUNTED = 0.02
-"""Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
+"""The prior of whole numbers that another convention gives, as when places are counted from 1."""
 MOST_PAIRS = 3000
-"""So many pairs are tried, which takes some seconds where a whole layer is between."""
+"""So many pairs of mistakes are tried at most, which takes some seconds if a whole layer is in the gap."""
 MOST_HEADS = 16
-"""Of so many heads at most each is tried by itself."""
+"""Each head is tried by itself if there are no more than so many."""
 CUT = "fused-qkv-order"
 OF_MANY = ("h", "b")
-"""What heads, and items of a batch, are along: of each somebody may think anew."""
+"""The axes of heads, and of the items of a batch: a mistake may be made in some of them alone."""
 FAR = 30
-"""Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
+"""Rounding on the way moves a number by no more than so many units of its last digit plus 2 % of the largest."""
 
 
 def explanations(key: Key, question: Question, *, as_written: bool = False) -> Iterator[list[Explanation]]:
-    """What would explain an answer, likelier explanations first; those that explain it equally well together.
+    """The explanations of an answer in groups, likelier ones first; those of a group explain it equally well.
 
-    `as_written` is for one mistake without any rounding on the way, and no more.
+    With `as_written`, only single mistakes without any rounding are tried.
     """
     singles = likelier_first(key, question)
     around = _around(question, singles)
@@ -84,14 +84,14 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
 
 def likelier_first(key: Key, question: Question) -> list[Solution]:
     """The solutions with a mistake that have the step, likelier ones first."""
-    late = -1 if is_lost(question.answer, question.expected) else 1  # what is lost was lost at once
+    late = -1 if is_lost(question.answer, question.expected) else 1  # what is not finite went wrong early
     apart = _are_apart(key)
     found = candidates_for(question, key.wrong)
     return sorted(found, key=lambda one: (-late * key.begins(one.mistakes), apart and one.mistakes[0].id == CUT))
 
 
 def in_rows(key: Key, question: Question) -> Iterator[list[Explanation]]:
-    """One mistake in those rows alone that are wrong, of what a hand has written."""
+    """The explanations of a handwritten answer by one mistake, made only in the rows, heads or items that are wrong."""
     if question.by_hand:
         singles = candidates_for(question, key.wrong)
         somewhere = in_some_places(key, question, singles, [*WHERE])
@@ -100,9 +100,9 @@ def in_rows(key: Key, question: Question) -> Iterator[list[Explanation]]:
 
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
-    """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself."""
+    """The mistakes made elsewhere on the sheet that explain this step as well, which says too little by itself."""
     if not made or not key.is_small(question.step):
-        return []  # it says enough
+        return []  # a large step says enough
     candidates = [one for one in candidates_for(question, key.wrong) if one.mistakes[0] in made]
     ways = product((fits, nearly), question.bases)
     found = (_matching(key, question, candidates, base, close, prior=AGAIN) for close, base in ways)
@@ -110,7 +110,7 @@ def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[
 
 
 def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[Explanation]:
-    """The mistakes that give a step together with those made before it, of which more digits were kept than written."""
+    """The mistakes that explain a step if those `made` before it were carried on with more digits than written."""
     if not key.is_small(question.step):
         return []
     gap = _gap(key, question)
@@ -132,7 +132,7 @@ def made_throughout(key: Key, questions: Sequence[Question]) -> list[Explanation
 
 
 def _convince(key: Key, questions: Sequence[Question], solution: Solution) -> bool:
-    """Whether a solution that gives every one of these steps does so too well for chance, together."""
+    """Whether a solution fits these steps, taken together, too well for chance."""
     tried, share, most = 1.0, 1.0, 1.0
     for question in questions:
         [value] = key.values([solution.steps[question.step]])
@@ -146,8 +146,7 @@ def _convince(key: Key, questions: Sequence[Question], solution: Solution) -> bo
 def possible(key: Key, question: Question) -> list[Mistake]:
     """The mistakes that give what was written, though it may be chance, likelier ones first.
 
-    Of more than a hand writes none may, and of a step that is not finished those that give what is there. What follows
-    without a mistake is none's.
+    None is named for a large answer, nor one that gives the same as no mistake would. Blank entries do not count.
     """
     answer = question.answer
     if answer.value.size > BY_HAND or not key.is_small(question.step):
@@ -163,9 +162,9 @@ def possible(key: Key, question: Question) -> list[Mistake]:
 
 
 def hits(answer: Answer, values: Sequence[Array], close: Close = fits) -> list[int]:
-    """The numbers of the values that an answer is; a mistake that leaves no number somewhere has none just there."""
+    """The indices of the values that an answer fits, where NaN in both counts as a fit."""
     alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
-    number = max(1, FEW // max(answer.value.size, 1))  # at once, which is faster, of small ones
+    number = max(1, FEW // max(answer.value.size, 1))  # small values many at a time, which is faster
     parts = [alike[start : start + number] for start in range(0, len(alike), number)]
 
     def is_as_close(answer: Answer, values: Array) -> Array:
@@ -175,7 +174,7 @@ def hits(answer: Answer, values: Sequence[Array], close: Close = fits) -> list[i
 
 
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
-    """What mistakes are called."""
+    """The ids of mistakes, each once."""
     return tuple(dict.fromkeys(mistake.id for mistake in mistakes))
 
 
@@ -183,18 +182,18 @@ def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
 
 
 def _are_apart(key: Key) -> bool:
-    """Whether a checkpoint holds queries, keys and values apart, so that hardly anybody cuts them from one matrix."""
+    """Whether a checkpoint holds queries, keys and values apart, so that hardly anybody cuts them wrongly."""
     modules = key.names.of_modules
     return modules is not None and not any(step[1] == "q" for one in modules.fused.values() for step in one.steps)
 
 
 def candidates_for(question: Question, solutions: Iterable[Solution | None]) -> list[Solution]:
-    """Those of the solutions that there are, and that have the step."""
+    """The solutions that exist and have the question's step."""
     return [found for found in solutions if found and question.step in found.steps]
 
 
 def _around(question: Question, candidates: Iterable[Solution]) -> list[Solution]:
-    """Those that make a small step of other own values than it is made of, past the ones that stand between."""
+    """The candidates that make a step from other own values than the usual rules do, further back on the sheet."""
     if not question.by_hand or not question.own:
         return []
     others = question.before.keys() - question.own.keys()
@@ -211,8 +210,8 @@ def _around(question: Question, candidates: Iterable[Solution]) -> list[Solution
 def pairs(key: Key, question: Question) -> Iterator[Solution]:
     """The solutions with two mistakes that both lie between the writer's own steps and this one.
 
-    Of a mistake that takes several forms the first is the likeliest, and so are pairs of such.
-    What is of another shape than it should be is so by one of the two.
+    If a mistake has several forms, the first is the likeliest, so pairs of first forms come first. If the answer has
+    another shape than it should, one of the two must give the step another shape.
     """
     gap = _gap(key, question)
     within = [
@@ -235,9 +234,9 @@ def pairs(key: Key, question: Question) -> Iterator[Solution]:
 
 
 def _gap(key: Key, question: Question) -> list[StepKey]:
-    """The steps that are made between the writer's own ones and this one.
+    """The steps between the writer's own ones and this one.
 
-    A gradient is made of the forward pass too, also of steps whose values it does not take.
+    For a gradient, all steps of the forward pass are among them, even those whose values it does not use.
     """
     roots = filter(None, (key.nodes[question.step], key.solutions.differentiated))
     between = walk(*roots, into=lambda node: [s for s in node.sources if not is_given(s, question.own)])
@@ -267,7 +266,7 @@ def _matching(
     slack = answer.unit if close is nearly else 0.0
     found = []
     for i in hits(answer, values, close):
-        likely = prior * _likelihood(key, question, candidates[i].mistakes, values[i], against)
+        likely = prior * _prior(key, question, candidates[i].mistakes, values[i], against)
         if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=likely).convince:
             found.append(candidates[i])
     return likelier(found)
@@ -276,7 +275,7 @@ def _matching(
 def _matching_rounded(
     key: Key, question: Question, candidates: Sequence[Solution], own: Own | None
 ) -> list[Explanation]:
-    """The candidates that give what was written with rounding on the way."""
+    """The candidates that give what was written if numbers were rounded on the way."""
     answer = question.answer
     candidates = open_to(key, candidates, own)
     values = values_of(key, question, candidates, own)
@@ -293,7 +292,7 @@ def _matching_rounded(
 
 
 def _matching_in_full(key: Key, question: Question, candidates: Sequence[Solution]) -> list[Explanation]:
-    """The candidates that give what was written from own values before they were rounded for the sheet."""
+    """The candidates that give what was written if its writer computed on with unrounded own values."""
     answer, own = question.answer, question.own
     candidates = open_to(key, candidates, own) if own else []
     values = values_of(key, question, candidates, own)
@@ -311,7 +310,7 @@ def _matching_in_full(key: Key, question: Question, candidates: Sequence[Solutio
 
 
 def within(answer: Answer, value: Array, moved: Array) -> Array:
-    """Where an answer is as near to a value as rounding and what moves it leave it."""
+    """Where an answer differs from a value by no more than half a unit of its last digit plus what `moved` allows."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(answer.value - value) <= 0.5 * answer.unit * (1 + 1e-6) + moved)
 
@@ -319,9 +318,9 @@ def within(answer: Answer, value: Array, moved: Array) -> Array:
 def in_some_places(
     key: Key, question: Question, singles: Sequence[Solution], along: Sequence[str] = OF_MANY
 ) -> list[Solution]:
-    """Mistakes in some heads or items of a batch alone, or along other axes: in those that are wrong.
+    """The solutions with a mistake made only in the heads, items of a batch or other parts in which an answer is wrong.
 
-    Where heads have been mixed it is each by itself.
+    If the step no longer has heads, as they have been mixed, each head is tried by itself.
     """
     step, answer = key.nodes[question.step], question.answer
     if answer.shape != question.expected.shape:
@@ -352,7 +351,7 @@ def in_some_places(
 
 
 def open_to(key: Key, candidates: Sequence[Solution], own: Own | None) -> list[Solution]:
-    """Those of the candidates whose alternatives may be behind the own values."""
+    """The candidates whose alternatives may be behind the own values."""
     behind = key.alternatives_behind(own)
     return [candidate for candidate in candidates if candidate.alternatives in behind]
 
@@ -365,7 +364,7 @@ def values_of(key: Key, question: Question, candidates: Sequence[Solution], own:
 
 
 def likelier(found: Sequence[Solution]) -> list[Explanation]:
-    """Those by the usual rules, if there are any: a mistake in an alternative is two things that somebody did."""
+    """The explanations by the usual rules, or if there are none, all: a mistake in an alternative is less likely."""
     usual = [candidate.mistakes for candidate in found if not candidate.alternatives]
     return usual or [candidate.mistakes for candidate in found]
 
@@ -376,8 +375,8 @@ def without_mistake(key: Key, question: Question, own: Own | None) -> Array:
     return question.expected if follows is None or follows.shape != question.expected.shape else follows
 
 
-def _likelihood(key: Key, question: Question, mistakes: Explanation, value: Array, against: Array) -> float:
-    """How much likelier than others a value is to be what somebody wrote who made these mistakes."""
+def _prior(key: Key, question: Question, mistakes: Explanation, value: Array, against: Array) -> float:
+    """The prior of a value that these mistakes give: below 1 if it is likelier to be written than others."""
     if len(mistakes) > 1:
         return PAIRED
     if mistakes[0].kind == "convention" and comes_out(value, 1) and comes_out(against, 1):
@@ -388,7 +387,7 @@ def _likelihood(key: Key, question: Question, mistakes: Explanation, value: Arra
 
 
 def _stands_there(key: Key, question: Question, value: Array) -> bool:
-    """Whether a value is that of an operand or of an earlier step, so that it may have been copied."""
+    """Whether a value equals an operand or an earlier step, so that it may have been copied."""
     serial = key.nodes[question.step].serial
     earlier = [step for step, node in key.nodes.items() if node.serial < serial]
     key.foresee(earlier)
@@ -403,7 +402,7 @@ def _distinct(values: Sequence[Array]) -> list[Array]:
 
 
 def is_about(answer: Answer, value: Array) -> bool:
-    """Whether rounding could bring a value to what was written; to look closer is work."""
+    """Whether rounding could turn a value into what was written: a quick test before a closer look."""
     with np.errstate(invalid="ignore"):
         off = np.abs(answer.value - value)
     return bool(np.all((off <= FAR * answer.unit + 0.02 * largest(value)) | ~np.isfinite(value)))

@@ -1,6 +1,6 @@
 """The key holds what a problem's steps should be, by usual and alternative rules, and what mistakes make of them.
 
-A question is what is asked of it: a step that is to be judged, with what its writer had before it.
+A question is one step that is to be judged, with the own values of its writer.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ def known(calculation: str) -> tuple[Mistake, ...]:
     return found
 
 
-# Excerpts are a large step at some of its places, worked out without the others wherever nothing mixes them.
+# An excerpt is a large step at some of its places, worked out without the others wherever nothing mixes them.
 #
-# So a dump of millions of numbers is judged in seconds: every mistake is tried at a few places, and what fits is worked
-# out in blocks of rows and compared with the whole. What nothing explains is searched no longer than that: the memory
-# taken is that of a few blocks, and a mistake that has to work a larger value out as a whole is not tried.
+# So a dump of millions of numbers is judged in seconds: every mistake is tried at a few places, and those that fit are
+# worked out in blocks of rows and compared with the whole. A dump that nothing explains takes no longer. The memory
+# taken is that of a few blocks, and a mistake that needs a larger value as a whole is not tried.
 
 
 LARGE = 2**20
-"""So many entries of a step, or of one behind it, are too many to be worked out for every mistake."""
+"""If a step, or a value behind it, has more entries, it is not worked out for every mistake."""
 FEW = 2**14
-"""Of up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
+"""For up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
 BLOCK = 2**20
-"""A mistake of which a value has more entries at the places that are looked at is not tried."""
+"""A mistake is not tried if one of its values has more entries at the chosen places."""
 AT_ONCE = 2**18
 """About so many entries are worked out at a time."""
 
 Whole = dict[Node, Array]
-"""Values that many excerpts take as a whole."""
+"""Whole values that several excerpts need."""
 
 
 def entries_of(node: Node) -> int:
-    """The number of entries of a node's value; positions are a row of numbers at most, shown over and over."""
+    """The number of entries of a node's value; 0 for positions, which are one row repeated."""
     return 0 if node.op == "index" else prod(node.shape)
 
 
@@ -73,7 +73,7 @@ def most_entries(node: Node) -> int:
 
 
 def rows(node: Node) -> str | None:
-    """The axis whose entries are the rows of a step, None where it has none."""
+    """The axis along which the rows of a step lie, None where it has no rows."""
     return node.names[-2] if len(node.axes) > 1 else None
 
 
@@ -87,10 +87,10 @@ def excerpt(
     *,
     careful: bool = True,
 ) -> Array | None:
-    """A node's value at some places of its axes; None where that takes a large value as a whole.
+    """A node's value at some places of its axes; None where that needs a large value as a whole.
 
-    Whatever has not those axes, as a sum over everything has not, is a whole in the portion too. Such values are kept
-    in `whole`, if they are `shared` by other nodes. Lost digits are looked for where it is `careful`.
+    A value without those axes, such as a sum over everything, is worked out as a whole, and kept in `whole` if it is
+    `shared` by other nodes. If it is `careful`, digits lost in sums are looked for.
     """
     whole = {} if whole is None else whole
     places = {axis: chosen[axis.name].tolist() for axis in node.axes if axis.name in chosen}
@@ -119,7 +119,7 @@ def excerpt(
 
 
 def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> Iterator[tuple[Any, Array]]:
-    """A large value, some rows at a time, with where in the whole each stands; nothing where it cannot be had so."""
+    """A large value in blocks of rows, each with its place in the whole; none if it cannot be worked out in blocks."""
     axis = rows(node)
     if axis is None:
         return
@@ -136,11 +136,11 @@ def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> 
 
 
 MOST_MOVED = 200
-"""So many own values at most are moved one by one."""
+"""Own values are moved one by one if they are no more than so many."""
 LONGEST_NUMBER = 64
 """Bytes that a number takes, with what stands around it, where every number of a problem is written out."""
 MUCH_NEARER = 0.1
-"""What is wrong by either rule may by chance lie nearer to the one than to the other, but hardly by so much."""
+"""By chance a number that is wrong by both of two rules may lie nearer to one of them, but hardly by this factor."""
 
 
 class Key:
@@ -179,7 +179,7 @@ class Key:
         self._must_have_an_answer()
 
     def _must_have_an_answer(self) -> None:
-        """Refuse a problem in which something overflows that the result uses, in the words of whoever works it out."""
+        """Let the solver refuse a problem in which something overflows that the result uses."""
         few = [node.sources[0] for step, node in self.nodes.items() if self.is_small(step)]
         small = [node for step, node in self.nodes.items() if not self.is_small(step) and not self._is_large(node)]
         if any(map(_overflows, self.solutions.values(few).values())) or (small and self._overflow_among(small)):
@@ -200,21 +200,21 @@ class Key:
 
     @property
     def of_model(self) -> bool:
-        """Whether it is of a model as it is stored, which nobody works out as homework."""
+        """Whether the problem is a model as it is stored, which nobody works out as homework."""
         return self.problem.calculation.name in WHOLE
 
     # What is right, and what is wrong
 
     @cached_property
     def known(self) -> tuple[Mistake, ...]:
-        """The rules that are known of the calculation: its mistakes, and the alternatives to its own."""
+        """The rules that are known beside the calculation's own: mistakes and alternatives."""
         return known(self.problem.calculation.name)
 
     @cached_property
     def right(self) -> list[Solution]:
         """The usual solution, and those by an alternative rule that lead to the same result with these operands.
 
-        An alternative that writes the result itself says by that what else counts as one.
+        An alternative that writes the result itself is right whatever result it gives.
         """
         usual = self.solutions.right
         if self.large:
@@ -231,7 +231,7 @@ class Key:
         if writes(solution.rules, [self.result]):
             return True
         if sum(map(entries_of, self.nodes.values())) <= LARGE:  # else they are too many to be kept
-            self.foresee(self.steps, solution)  # what is not right by the usual rules is compared with all of these
+            self.foresee(self.steps, solution)  # a wrong step is compared with all of these
         value, right = self.value(self.result, solution), self.value(self.result)
         if value is None or right is None or value.shape != right.shape:
             return False
@@ -239,9 +239,9 @@ class Key:
 
     @cached_property
     def wrong(self) -> list[Solution]:
-        """The solutions with one mistake, by the usual rules and by each alternative, but for aliases of mistakes.
+        """The solutions with one mistake, in the usual rules or in an alternative; aliases of mistakes are left out.
 
-        Those by an alternative are told only where the mistake has other numbers there than by the usual rules.
+        One in an alternative is listed only if the mistake gives other numbers there than in the usual rules.
         """
         mistakes = [rule for rule in self.known if rule.kind != "alternative" and not rule.alias_of]
         usual = [found for mistake in mistakes if (found := self.solutions.by(mistake)) is not None]
@@ -258,7 +258,7 @@ class Key:
         return usual + [found for (_, found), steps in zip(both, pairs, strict=True) if self._differ(steps)]
 
     def _written_by_mistakes(self, solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
-        """The steps that the mistakes of a solution have changed, in another one and in it; of all layers the first."""
+        """The steps that a solution's mistakes change, as another solution and as this one has them; of one layer."""
         at = [word for mistake in solution.mistakes for word in mistake.at]
         found: dict[StepKey, tuple[Node, Node]] = {}
         for step, right in self.nodes.items():
@@ -270,14 +270,14 @@ class Key:
         return [*found.values()]
 
     def _differ(self, steps: Iterable[tuple[Node, Node]]) -> bool:
-        """Whether two steps, of any of these, have other numbers."""
+        """Whether the two steps of any pair have different numbers."""
         pairs = [self.values(pair) for pair in steps]
         return any(not np.allclose(a, b, equal_nan=True) for a, b in pairs if a.shape == b.shape)
 
     def wrong_twice(self, i: int, j: int, gap: Gap | None = None) -> Solution | None:
-        """The solution with the mistakes of the i-th and the j-th wrong one; two that write one step are no pair.
+        """The solution with the mistakes of the i-th and the j-th wrong one; None if both change one step or option.
 
-        Of a gap it has the one step behind it.
+        With a gap, it has only the step at the end of that.
         """
         if gap or (i, j) not in self._pairs:
             first, second = self.wrong[i], self.wrong[j]
@@ -291,21 +291,21 @@ class Key:
         return self._pairs[i, j]
 
     def begins(self, mistakes: tuple[Mistake, ...]) -> int:
-        """Where mistakes begin among the steps; what begins later spoils less of what may be right."""
+        """The index of the first step that mistakes write; a mistake that begins later spoils fewer steps."""
         if mistakes not in self._begin:
             places = (i for i, step in enumerate(self.nodes) if writes(mistakes, [step]))
             self._begin[mistakes] = next(places, -1)
         return self._begin[mistakes]
 
     def alternatives_behind(self, own: Own | None) -> list[tuple[Mistake, ...]]:
-        """The alternatives by which somebody may have come to their own values; () is none, the usual rules.
+        """The alternatives by which somebody may have got their own values; () stands for the usual rules.
 
-        Where solutions have other numbers, theirs are those of one of them, and nobody goes over to another. Numbers
-        that are wrong by every rule speak for none.
+        A solution is left out if an own value is much nearer to another one, since nobody changes rules on the way.
+        Numbers that are wrong by every rule leave out none.
         """
         if not own or len(self.right) == 1:
             return [solution.rules for solution in self.right]
-        if self._behind[0] is not own:  # which is asked of one question again and again
+        if self._behind[0] is not own:  # the same are asked for again and again
             self._behind = own, [s.rules for s in self.right if not self._speaks_for_another(own, s)]
         return self._behind[1]
 
@@ -320,10 +320,10 @@ class Key:
     # Values
 
     def slack(self, step: StepKey, stored: str) -> Array | None:
-        """How far a step may be off that was worked out in a type of fewer digits; None for others, and large steps.
+        """How far a step may be off if it was worked out in a type of fewer digits; None for others, and large steps.
 
-        Where operands and every step are rounded to the type shows what it leaves of the sums that an entry comes from:
-        so is measured how far the entries of a row go astray, beside rows of its size.
+        The step is worked out a few times with operands and every step rounded to the type. So is measured how far the
+        entries of a row go astray, beside rows of its size.
         """
         node, right = self.nodes[step], self.value(step)
         from attncalc.homework.reading.stored_types import TIMES, allowed  # a door: few answers are dumps
@@ -335,14 +335,14 @@ class Key:
         return self._slack[step, stored]
 
     def worked_out_in(self, step: StepKey, stored: str, times: int, own: Own | None = None) -> Iterator[Array]:
-        """A step, worked out in a narrow type so many times, each rounded by chance; from own values as they are."""
+        """A step worked out so many times in a narrow type, with random rounding; own values stay as they are."""
         for i in range(times):
             yield self._worked_out_in(self.nodes[step].sources[0], stored, np.random.default_rng(i), own)
 
     def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator, own: Own | None) -> Array:
-        """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand.
+        """A value worked out in a narrow type, but for what depends on positions alone, which is worked out in full.
 
-        What is beyond the type stays as it is: a number that is lost is no noise.
+        A number beyond the type's range stays as it is, since losing it is no noise.
         """
         from attncalc.evaluate.precisions import held  # a door: few answers are dumps
 
@@ -395,7 +395,7 @@ class Key:
         return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
 
     def written_out(self, step: StepKey, made: Node, value: Array, shape: tuple[int, ...]) -> Array:
-        """What a mistake makes of a step, as it is written in that shape: one mean for all rows may stand at each."""
+        """What a mistake makes of a step, written in that shape: a mean of all rows may be repeated in each."""
         right = self.nodes[step]
         kept = tuple(axis for axis in right.axes if axis in made.axes)
         if value.shape == shape or shape != right.shape or made.axes != kept or value.shape != made.shape:
@@ -403,7 +403,7 @@ class Key:
         return np.broadcast_to(value.reshape([axis.size if axis in kept else 1 for axis in right.axes]), shape)
 
     def foresee(self, steps: Iterable[StepKey], solution: Solution | None = None) -> Own:
-        """What steps should be, but for large ones: worked out together, as one by one each would begin anew."""
+        """What steps should be, without large ones: all are worked out together, which is faster than one by one."""
         nodes = self.nodes if solution is None else solution.steps
         every = {step: nodes[step].sources[0] for step in steps if step in nodes}
         small = {step: expression for step, expression in every.items() if not self._is_large(expression)}
@@ -411,7 +411,7 @@ class Key:
         return {step: values[expression] for step, expression in small.items()}
 
     def rounded(self, node: Node, kept: Digits, own: Own | None = None) -> Rounded:
-        """What a step becomes by rounding on the way to it, to so many digits."""
+        """What a step becomes if numbers are rounded to so many digits on the way to it."""
         spelled = self._spelled_out(node)
         if own := self.solutions.usable(own, node):
             return spelled.rounded(self.solutions.operands, kept, own)
@@ -420,7 +420,7 @@ class Key:
         return self._rounded[node, kept]
 
     def taken(self, node: Node, own: Own) -> list[Taken]:
-        """A step as it becomes where a constant is taken to few decimals; own ones stay."""
+        """What a step becomes if constants are taken to few decimals; own steps stay as they are."""
         place = node, frozenset(own)
         if place not in self._taken:
             self._taken[place] = [*taken(self._spelled_out(node).root, own)]
@@ -438,7 +438,7 @@ class Key:
         return {node.key: own[node.key] for node in behind if is_given(node, own)}
 
     def given_to(self, step: StepKey) -> Own:
-        """What the layers before should give to the layer of a step; nothing where there are none."""
+        """The right values that the layer of a step gets from earlier layers; empty where there are none."""
         layer = enclosing_layer(step[0])
 
         def is_given_to_it(node: Node) -> bool:
@@ -449,9 +449,9 @@ class Key:
         return self.foresee(given) if layer and any(enclosing_layer(group) for group, _ in given) else {}
 
     def most_moved(self, node: Node, own: Own, off: Mapping[StepKey, Array]) -> Array | None:
-        """How far a step moves at most, nearly, where own values are off by so much; None where there are too many.
+        """About how far a step can move if own values are off by so much; None if there are too many of them.
 
-        Every own value is moved by itself, all in one evaluation along a leading axis, whose first place moves none.
+        Each own value is moved by itself, all in one evaluation along a leading axis; at its first place none moves.
         """
         own = self.solutions.usable(own, node)
         count = sum(value.size for value in own.values())
@@ -474,7 +474,7 @@ class Key:
 
     @cached_property
     def large(self) -> bool:
-        """Whether the result takes so much to be worked out that it is not done for every rule there is."""
+        """Whether the result is too large to be worked out by every known rule."""
         return most_entries(self.nodes[self.result]) > LARGE
 
     @cached_property
@@ -492,12 +492,12 @@ class Key:
 
     @cached_property
     def shifted(self) -> StepKey | None:
-        """The step in which a softmax takes the maximum away, where any other number would do."""
+        """The step in which a softmax subtracts the maximum, where any other number would do."""
         rules = [rule for rule in self.known if rule.any_shift]
         return next((step for step in self.nodes if rules and writes(rules, [step])), None)
 
     def is_moved_by_a_shift(self, step: StepKey) -> bool:
-        """Whether a step is e times as large where scores lose 1 less, as their powers are."""
+        """Whether a step becomes e times as large if the shifted scores grow by 1, as their exponentials do."""
         if step not in self._moved:
             scores = None if self.shifted is None else self.value(self.shifted)
             own = {} if self.shifted is None or scores is None else {self.shifted: scores + 1}
@@ -508,10 +508,9 @@ class Key:
         return self._moved[step]
 
     def size_of_terms(self, step: StepKey) -> float:
-        """How large the terms are that the entries of a small step are sums of.
+        """How large the terms are whose sums are the entries of a small step.
 
-        What is left over may be an exact 0 in one way of working it out, which then tells of no terms, and not in
-        another.
+        Where terms cancel, one way of computing may leave an exact 0, which tells nothing of them, and another not.
         """
         if step not in self._terms:
             self._terms[step] = max(found.size_of_terms(self.nodes[step]) for found in self._left_over)
@@ -519,12 +518,12 @@ class Key:
 
     @cached_property
     def _left_over(self) -> Sequence[Leftovers]:
-        """What rounding left over in all small steps, where lost digits stay lost, and where they are found again."""
+        """What rounding leaves over in all small steps: once with digits lost in sums, once with these recovered."""
         small, operands = [self.nodes[step] for step in self.nodes if self.is_small(step)], self.solutions.operands
         return [Leftovers(evaluate(small, operands, careful=careful), operands) for careful in (False, True)]
 
     def is_small(self, step: StepKey) -> bool:
-        """Whether a step and those behind it are small enough for everything to be tried that may explain it."""
+        """Whether a step and the values behind it are small enough to try everything that may explain it."""
         return self.size_behind(step) <= FEW
 
     def size_behind(self, step: StepKey) -> int:
@@ -533,13 +532,13 @@ class Key:
 
     @cached_property
     def shared(self) -> frozenset[Node]:
-        """What the usual solution is made of, and others share."""
+        """The nodes of the usual solution, which others share."""
         return frozenset(walk(*self.nodes.values()))
 
     def excerpts(self, nodes: Sequence[Node], chosen: Mapping[str, Array], own: Own | None) -> Iterator[Array | None]:
         """The nodes' values at some places of their axes, one after the other; None where `excerpt` has none.
 
-        Small values that are wanted as a whole are worked out many at a time, what they share once for all of these.
+        Small values that are wanted as a whole are worked out many at a time, and what these share only once.
         """
         whole: Whole = {}
         if chosen or any(self._is_large(node) for node in nodes):
@@ -556,7 +555,7 @@ class Key:
             yield from (as_parts(values[node]) for node in some)
 
     def in_blocks(self, node: Node, own: Own | None) -> Iterator[tuple[Any, Array]]:
-        """A node's value, some rows at a time where it is not small; with where in the whole each stands."""
+        """A node's value, in blocks of rows unless it is small; each block with its place in the whole."""
         own = self.solutions.usable(own, node)
         if self._most_entries(node) > FEW and rows(node) is not None:
             yield from in_blocks(node, self.solutions.operands, own)
@@ -612,7 +611,7 @@ class Key:
 
     @cached_property
     def words(self) -> dict[StepKey, Array]:
-        """What is told in words: `memory` rather than 0."""
+        """The values of steps that are told in words: `memory` rather than 0."""
         found = solve(self.problem).steps if self.problem.calculation.finish else ()
         return {
             (step.group, step.name): step.value
@@ -636,7 +635,7 @@ class Question(NamedTuple):
 
     @property
     def bases(self) -> list[Own | None]:
-        """What it may have been worked out from: own values, the true operands."""
+        """What it may have been worked out from: own values, or the true operands, which None stands for."""
         return [self.own, None] if self.own else [None]
 
 
@@ -645,7 +644,7 @@ def _overflows(value: Array) -> bool:
 
 
 def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:
-    """Whether what is given is a value, but for rounding on the way, and not another one."""
+    """Whether what is given is so much nearer to a value than to another one that it must be that, but for rounding."""
     if value is None or other is None or not value.shape == other.shape == given.shape:
         return False
     with np.errstate(invalid="ignore"):
@@ -654,7 +653,7 @@ def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool
 
 
 def _floats(name: str, given: Given) -> Given:
-    """An operand of exact numbers as 64-bit ones."""
+    """An operand of exact numbers, as 64-bit floats."""
     if given.value.dtype != object or any(isinstance(entry, str) for entry in given.value.flat):
         return given
     try:

@@ -1,7 +1,7 @@
 """What a machine has stored lies nearest to the rule that was meant: at some places first, then throughout.
 
 No digits tell what was meant, and every kernel adds its own noise. So a rule explains a dump if its values lie within
-the noise of the type, or if they are far nearer than what is right and than what any other rule gives.
+the noise of the type, or if they are far nearer than the right ones and than those of any other rule.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from attncalc.homework.reading.answers import Answer
 from attncalc.language.graph import Node
 
 BEHIND = 4
-"""Behind a mistake, so many times what its type leaves of sums tell of another one."""
+"""After one mistake, a step must be off by more than so many times the noise of its type to tell of another one."""
 SAMPLE, SAMPLE_OF_OTHERS = 12, 4
-"""So many rows are tried, and so many places of every axis before them."""
+"""So many rows, and so many places of every axis before them, are looked at first."""
 FAR = 0.1
-"""What is meant lies by this nearer than what is right, and than its own spread."""
+"""A rule that was meant is off by less than this share of what the right value is off by, and of its own spread."""
 NO_NOISE, COARSE = 4, 2**-7
-"""No kernel is off by more than so many times what its type leaves of sums, or than this share of a row, which is what
-multiplying in bfloat16 leaves: then something else was meant."""
+"""A kernel's noise is at most so many times that of its type, or this share of a row, as after multiplying in
+bfloat16. Whatever is further off was meant otherwise."""
 ALONG = 0.5
-"""Beyond the noise of its type no kernel's noise lies by so much along the way from what is meant to what is right."""
+"""What is left beyond the noise of its type is noise only if its cosine with the way to the right value is below this."""
 NEARER = 0.5
-"""What is meant lies by this nearer than any other rule, where noise is larger than that of the type."""
+"""A rule that is not within the noise of its type is off by less than this share of what the next one is off by."""
 WITHIN_NOISE = 0.6
-"""What is meant lies by this nearer than what is right, even within the noise of the type."""
+"""A rule that is within the noise of its type is off by less than this share of what the right value is off by."""
 AS_NEAR, EXACTLY_AS_NEAR = 1.5, 1e-6
-"""Rules that lie no further than so many times the distance of the nearest explain as much."""
+"""Rules no further off than so many times the nearest one, or than this little, explain as much."""
 NOTICEABLE = 0.08
-"""With more of the allowed noise, on the average, something else than noise may be in it."""
+"""If an answer is off by more than this share of the allowed noise, in the mean, it may be more than noise."""
 OFTEN, BY_NOISE = 16, 1 / 6
-"""What rounding does is seen by so many runs; it leads so far on the way to a rule that is meant, at most."""
+"""So many runs show what rounding does; it leads no further than this share of the way to a rule that was meant."""
 
 
 class Near(NamedTuple):
@@ -51,13 +51,13 @@ class Near(NamedTuple):
     spread: float  # how far its own entries lie apart
     within: bool  # whether it is within the noise of the type
     away: float  # how far it is from what is right
-    along: float  # by how much what the dump has beside it lies towards what is right: 1 is exactly there
+    along: float  # the cosine between the ways from it to the dump and to what is right, without its sign
 
 
 def nearest(
     key: Key, question: Question, candidates: Sequence[Solution], own: Own | None, beside: Explanation = ()
 ) -> list[Solution]:
-    """The candidates that a dump is nearest to; behind a mistake the noise adds up, and another one must stand out."""
+    """The candidates that a dump is nearest to; after one mistake noise adds up, so that another one must stand out."""
     candidates = open_to(key, candidates, own)
     against = without_mistake(key, question, own)
     made = {*ids(beside)}  # whichever form of a mistake it was
@@ -69,12 +69,12 @@ def nearest(
 
 
 def is_within(key: Key, question: Question, found: Sequence[Solution], own: Own | None) -> bool:
-    """Whether one of the candidates gives a dump within the noise of its type; of large ones that is not asked."""
+    """Whether a candidate gives a dump within the noise of its type; for a large step always, without a look."""
     return not key.is_small(question.step) or bool(hits(question.answer, values_of(key, question, found, own)))
 
 
 def _explaining(key: Key, question: Question, nodes: Sequence[Node], own: Own | None, against: Array) -> list[int]:
-    """Those of the rules' values, by their numbers, that explain a dump; `against` is its value without a mistake."""
+    """The numbers of the nodes whose values explain a dump; `against` is its value without a mistake."""
     answer, step = question.answer, key.nodes[question.step]
     if not answer.answered.any():
         return []
@@ -102,7 +102,7 @@ def _explaining(key: Key, question: Question, nodes: Sequence[Node], own: Own | 
     noise: list[Array] = []
 
     def leads_there(near: Near, value: Array) -> bool:
-        """Whether a dump lies towards a rule by no chance: far nearer to it, or further that way than any noise is."""
+        """Whether it is no chance that a dump lies towards a rule: it is far nearer, or no noise leads so far."""
         if not _points_there(near, right, dimensions, len(in_reach)):
             return False
         if near.off < FAR * right:
@@ -129,7 +129,7 @@ def distance(answer: Answer, value: Array, right: Array) -> float:
 
 
 def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | None) -> list[int]:
-    """Those of the rules' values that explain a dump of another shape than what is right."""
+    """The numbers of the nodes whose values explain a dump of another shape than the right one."""
     tried = []
     alike = [number for number, node in enumerate(nodes) if node.shape == answer.shape]
     for number, value in zip(alike, key.excerpts([nodes[number] for number in alike], {}, own), strict=True):
@@ -141,7 +141,7 @@ def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | No
 
 
 def matched(answer: Answer, right: Array, axis: int) -> list[int]:
-    """Which right heads stand at the places of a dump's heads, if they are all there in another order."""
+    """The order in which a dump has the right heads; empty if some are missing, or all in their places."""
     count = right.shape[axis]
     wholes = [
         np.moveaxis(part, axis, 0).reshape(count, -1) for part in (answer.value, right, _sizes(right) + 0 * right)
@@ -159,7 +159,7 @@ def matched(answer: Answer, right: Array, axis: int) -> list[int]:
 
 
 def is_noticeable(answer: Answer, value: Array) -> bool:
-    """Whether an answer that is right within the noise of its type is off by more than such noise usually is."""
+    """Whether an answer that is right within the noise of its type is off by more than is usual for noise."""
     if answer.slack is None:
         return False
     with np.errstate(all="ignore"):
@@ -168,12 +168,12 @@ def is_noticeable(answer: Answer, value: Array) -> bool:
 
 
 def _most_noise(answer: Answer, sizes: Array | float) -> float:
-    """How far a dump may lie from what was meant, relative to rows, by whatever its kernel adds up otherwise."""
+    """How far a dump may lie from what was meant, relative to rows, because its kernel sums in its own way."""
     return NO_NOISE * (answer.noise if answer.slack is None else _size(_finite(answer.slack / sizes)))
 
 
 def _meant(tried: Sequence[Near], right: float, noise: float) -> list[Near]:
-    """The rule that a dump is nearest to, and those that are as near; none where nothing tells them from chance."""
+    """The rule that a dump is nearest to, and those that are as near; none where that may be chance."""
     best = min(tried, key=lambda near: near.off, default=None)
     if best is None or not best.off < WITHIN_NOISE * right:
         return []
@@ -187,17 +187,17 @@ def _meant(tried: Sequence[Near], right: float, noise: float) -> list[Near]:
 
 
 def _points_there(near: Near, right: float, dimensions: float, tried: int) -> bool:
-    """Whether a dump lies from what is right just where a rule is, which noise does in so many dimensions by no chance.
+    """Whether a dump lies from what is right in the direction of a rule, by no chance in so many dimensions.
 
-    The entries of a narrow type may each be within its noise, and all of them together tell all the same.
+    Even if each entry is within the noise of a narrow type, all of them together may tell.
     """
     return near.off < right and tried * (near.off / right) ** (dimensions - 1) < BY_CHANCE
 
 
 def _is_no_noise(value: Array, right: Array, sizes: Array, noise: Sequence[Array]) -> bool:
-    """Whether rounding leads from what is right towards a rule only by a small part of the way to it.
+    """Whether rounding leads from what is right only a small part of the way towards a rule.
 
-    Noise may be alike in many entries, as that of a row's norm is, and then many entries tell no more than one.
+    Noise may be the same in many entries, as that of a row's norm is; then many entries tell no more than one.
     """
     there = _finite((value - right) / sizes)
     parts = [np.sum(_finite((rounded - right) / sizes) * there) for rounded in noise]
@@ -213,19 +213,19 @@ def _size(gaps: Array) -> float:
 
 
 def _cosine(a: Array, b: Array) -> float:
-    """How alike two directions are; 0 where one of them is none."""
+    """The cosine of two directions; 0 if one of them is 0."""
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(np.vdot(a, b)) / lengths if lengths else 0.0
 
 
 def _dimensions(gaps: Array) -> float:
-    """Over how many entries gaps are spread: all, where they are alike; one, where one is far larger than others."""
+    """Over how many entries gaps are spread: all, if they are alike; one, if one is far larger than the others."""
     squares = np.square(gaps[np.isfinite(gaps)])
     return float(squares.sum() ** 2 / max(np.square(squares).sum(), np.finfo(float).tiny)) if squares.any() else 1.0
 
 
 def _places(answer: Answer, right: Array, step: Node) -> dict[str, Array]:
-    """Places of every axis but the last: those that are most wrong, and others all over it."""
+    """Places along every axis but the last: those that are most wrong, and others spread evenly."""
     with np.errstate(all="ignore"):
         wrong = np.nan_to_num(np.abs(answer.value - right), nan=0.0, posinf=1e300)
     found = {}
@@ -247,14 +247,14 @@ def _taken(part: Array, step: Node, chosen: Mapping[str, Array]) -> Array:
 
 
 def _sizes(value: Array) -> Array:
-    """The size of the largest entry of each row; of a row of zeros, of all rows."""
+    """The size of the largest entry of each row; for a row of zeros, that of all rows."""
     finite = np.where(np.isfinite(value), np.abs(value), 0.0)
     size = finite.max(axis=-1, keepdims=True, initial=0.0) if value.ndim else finite
     return np.where(size > 0, size, finite.max(initial=0.0) or 1.0)
 
 
 def _gaps(answer: Answer, value: Array, sizes: Array) -> Array:
-    """How far the entries lie apart, relative to their rows; ∞ where one is finite, or NaN, and the other is not."""
+    """How far entries lie apart, relative to their rows; ∞ where only one of the two is finite, or only one is NaN."""
     with np.errstate(all="ignore"):
         gap = (answer.value - value) / sizes
     masked = np.isneginf(value) & (answer.value <= AS_MINUS_INFINITY)
@@ -276,7 +276,7 @@ def _spread(value: Array, sizes: Array) -> float:
 
 
 def _tells(answer: Answer, value: Array, right: Array) -> bool:
-    """Whether an answer is no chance: many entries tell, or a few tell enough."""
+    """Whether an answer fits too well for chance, by its first rows."""
     rows = slice(None) if not value.ndim else slice(0, MOST_WEIGHED)
 
     def first(part: Array) -> Array:
@@ -286,11 +286,11 @@ def _tells(answer: Answer, value: Array, right: Array) -> bool:
 
 
 MOST_WEIGHED = 200
-"""Of so many rows is weighed whether a rule fits them by chance."""
+"""In so many rows it is seen whether a rule fits by chance."""
 
 
 def _fits_throughout(key: Key, question: Question, node: Node, own: Own | None, right: float) -> bool:
-    """Whether a rule explains the whole of a dump, looked at in blocks of rows."""
+    """Whether a rule explains the whole of a dump, block by block of rows."""
     squares, number, within = 0.0, 0, True
     for where, value in key.in_blocks(node, own):
         part = question.answer.laid(itemgetter(where))

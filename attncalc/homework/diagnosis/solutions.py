@@ -59,13 +59,13 @@ class _Forward(NamedTuple):
     options: Mapping[str, Any]
     inputs: Mapping[StepKey, Node]  # operands, and the letters that options give
     as_due: Mapping[StepKey, Node]  # every step as it should be
-    untouched: dict[tuple[str, ...], set[Node]]  # what a rule for these steps leaves as it is, as far as asked for
-    by_one: dict[Mistake, _Writing | None]  # what single rules make of it, as far as asked for; None: nothing
-    backward: dict[Node, list[Node]]  # the gradients of results that rules make of it
+    untouched: dict[tuple[str, ...], set[Node]]  # what a rule that writes these steps leaves as it is, once asked for
+    by_one: dict[Mistake, _Writing | None]  # what a single rule makes of it, once asked for; None: nothing
+    backward: dict[Node, list[Node]]  # the gradients of each result that was asked for
 
 
 class Gap(NamedTuple):
-    """What lies between steps that somebody has written down and the one that comes of them."""
+    """The part of a graph between steps that somebody has written down and one that is made of them."""
 
     step: StepKey
     ends: Own
@@ -107,9 +107,9 @@ class Solutions:
         return there or len(solution.steps) > len(self._in_order)
 
     def by_two(self, one: Solution, other: Solution, gap: Gap) -> Solution | None:
-        """A step by two rules that are both made behind somebody's own steps; None as above, or where one is enough.
+        """The step after a gap by two rules that both apply within it; None as in `by`, or where one rule is enough.
 
-        No other step is looked at, which in a model of many layers is far less. There must be no gradient.
+        No other step is formed, which saves much in a model of many layers. There must be no gradient.
         """
         go_on()
         rules = *one.rules, *other.rules
@@ -127,7 +127,7 @@ class Solutions:
         return Solution({gap.step: root}, rules)
 
     def _looks_behind(self, root: Node, gap: Gap) -> bool:
-        """Whether a rule has looked through own steps at what is behind them, which nobody has written down."""
+        """Whether a rule has used steps from before the gap that the right step does not use."""
 
         def met(node: Node) -> set[StepKey]:
             found = walk(node, into=lambda node: () if is_given(node, gap.ends) else node.sources)
@@ -136,7 +136,7 @@ class Solutions:
         return not met(root) & gap.front.keys() <= met(self.right.steps[gap.step]) | gap.ends.keys()
 
     def gap(self, step: StepKey, own: Own) -> Gap:
-        """What lies between own steps and another."""
+        """The gap between own steps and another step."""
         front = walk(*(self.right.steps[key] for key in own))
         return Gap(step, own, {node.key: node for node in front if node.op == "step"})
 
@@ -156,23 +156,23 @@ class Solutions:
         return {node: self._values[node] for node in nodes}
 
     def values_once(self, nodes: Sequence[Node], own: Own | None) -> dict[Node, Array]:
-        """The same, of nodes that nobody asks for again: none is kept."""
+        """The nodes' values, as in `values`, but none is kept: nobody asks for them again."""
         own, found = own or {}, dict[Node, Array]()
         for odd, alike in self._by_odd_shapes(nodes, own).items():
             found |= self._evaluated(alike, {step: value for step, value in own.items() if step not in odd})
         return found
 
     def usable(self, own: Own | None, node: Node) -> Own:
-        """The own values that can be those of the steps behind a node: a mistake may have given them other shapes."""
+        """The own values that have the shapes of the steps behind a node, which a mistake may have changed."""
         if not own:
             return {}
         [odd] = self._by_odd_shapes([node], own)
         return {step: value for step, value in own.items() if step not in odd} if odd else own
 
     def _evaluated(self, nodes: Sequence[Node], given: Own) -> dict[Node, Array]:
-        """The nodes' values; those that a mistake, or own values, leave without one are NaN throughout."""
+        """The nodes' values; NaN throughout for a node that has none because of a mistake or of own values."""
         try:
-            careful = self._careful and not self._asked.isdisjoint(nodes)  # who errs is not helped to more digits
+            careful = self._careful and not self._asked.isdisjoint(nodes)  # not in wrong steps alone
             return evaluate(nodes, self.operands, given=given, keep=lambda _: False, careful=careful)
         except DomainError:
             if len(nodes) == 1:
@@ -180,7 +180,7 @@ class Solutions:
             return {node: self._evaluated([node], given)[node] for node in nodes}
 
     def _by_odd_shapes(self, nodes: Sequence[Node], own: Own) -> dict[frozenset[StepKey], list[Node]]:
-        """The nodes, grouped by those own values that cannot be of the steps behind them."""
+        """The nodes, grouped by the own values whose shapes differ from those of the steps behind them."""
         found: dict[frozenset[StepKey], list[Node]] = {}
         for node in nodes:
             if node not in self._behind:
@@ -190,7 +190,7 @@ class Solutions:
         return found
 
     def _solved(self, rules: tuple[Mistake, ...]) -> Solution:
-        """The problem solved by these rules: options first, then the steps before the gradient, then those of it."""
+        """The problem solved by these rules: options first, then forward steps, then those of the gradient."""
         forward = self._under(tuple(rule for rule in rules if rule.options))
         backward = self.problem.backward
         writing = [rule for rule in rules if rule.rule]
@@ -205,7 +205,7 @@ class Solutions:
             written = self._writing(roots, rule, forward)
             roots = [written.of(root) for root in roots]
         there = [root for root in roots if root]
-        named = there if backward is None else steps(*there)  # but for gradients, every step is a root
+        named = there if backward is None else steps(*there)  # without a gradient, every step is a root
         return Solution({node.key: node for node in named if node.op == "step"}, rules)
 
     # The graph before the gradient
@@ -274,7 +274,7 @@ class Solutions:
     def _before_the_gradient(
         self, rules: Sequence[Mistake], forward: _Forward
     ) -> tuple[list[Node | None], list[Mistake]]:
-        """The graph with the steps that rules write, and the rules that find none: those of steps of the gradient."""
+        """The graph with rules written into its forward steps, and the rules left over, which write the gradient's."""
         roots, later = forward.roots, []
         for rule in rules:
             try:
@@ -288,7 +288,7 @@ class Solutions:
         return roots, later
 
     def _writing(self, roots: list[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None) -> _Writing:
-        """A rule that is written into a graph; one that comes first is kept, as it begins every two."""
+        """A rule that is being written into a graph; if it is the first, it is kept, since many pairs begin with it."""
         if roots is not forward.roots:
             return _Writing(self._pool, roots, rule, forward, gap)
         if rule not in forward.by_one:
@@ -300,23 +300,23 @@ class Solutions:
 
 
 class _Writing:
-    """A rule that is being written into a graph: the first layer that it changes, and others as far as they are asked.
+    """A rule that is being written into a graph: into the first layer that it changes, and into others once asked for.
 
-    In front of a gap nothing is written anew. Raises NotThere where the rule finds nothing to change, and an
-    AttncalcError where what it writes first, or beside that in the same part, cannot be formed.
+    Nothing before a gap is written anew. Raises NotThere if the rule finds nothing to change, and an AttncalcError if
+    the first step that it writes, or another in the same part, cannot be formed.
     """
 
     def __init__(
         self, pool: _Pool, roots: Sequence[Node | None], rule: Mistake, forward: _Forward, gap: Gap | None = None
     ) -> None:
         self._pool, self._rule, self._options = pool, rule, forward.options
-        self._new: dict[Node | None, Node | None] = {}  # what becomes another node; None where it cannot be formed
+        self._new: dict[Node | None, Node | None] = {}  # what nodes become; None where that cannot be formed
         self._known: dict[StepKey, Node] = {**forward.inputs, **(gap.front if gap else {})}
         self._untouched = _untouched(forward, rule)
         self._ends = gap.ends if gap else {}
         self._due = forward.as_due
         self._order: Sequence[Node] = forward.order
-        if roots is not forward.roots:  # another rule has been written, by which steps are as they should be
+        if roots is not forward.roots:  # another rule was written before: its steps are the due ones
             there = filter(None, roots)
             self._order = walk(*there, into=lambda node: () if self._is_end(node) else node.sources)
             self._due = {**self._due, **{node.key: node for node in self._order if node.op == "step"}}
@@ -344,7 +344,7 @@ class _Writing:
         return self._new.get(node, node)
 
     def _is_end(self, node: Node) -> bool:
-        """Whether nothing is written behind a node."""
+        """Whether a node stays as it is, and all that it is made of."""
         return node in self._untouched or is_given(node, self._ends)
 
     def _write_next(self) -> None:
@@ -368,7 +368,7 @@ class _Writing:
     def _by_rule(self, node: Node, copy: Node | None, group: str) -> Node | None:
         """What the rule makes of a node; None where that cannot be formed.
 
-        It stays what it is where it lacks the parts that the rule takes it to have on most problems.
+        The node stays as it is if it lacks parts that the rule expects, as most problems have them.
         """
         assert self._rule.rule, "it writes steps"
         scope = Scope(copy or node, self._known, self._options, partial(self._as_due, group))
@@ -386,7 +386,7 @@ class _Writing:
         return found if node.op == "input" else self._pool.node("step", [found], node.args)
 
     def _is_over_what_was(self, node: Node, layer: str) -> bool:
-        """Whether a node is over what was another layer before the rule was written into that."""
+        """Whether a node is over another layer as that was before the rule was written into it."""
 
         def is_of_another(node: Node) -> bool:
             return node.op == "step" and enclosing_layer(node.key[0]) != layer
@@ -395,7 +395,7 @@ class _Writing:
         return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
 
     def _as_due(self, group: str, step: StepKey) -> Node:
-        """The expression of a step as it should be; over what is new, but for the part that it shares with a group."""
+        """The right expression of a step, over what nodes outside the part that it shares with a group have become."""
         if step not in self._due:
             raise NotThere(step[1])
         shared = commonpath([group, step[0]])
@@ -425,7 +425,7 @@ class _Writing:
 
 
 class _AsAsked(Mapping[StepKey, Node]):
-    """The steps of a graph into which a rule is being written; those that cannot be formed are not there."""
+    """The steps of a graph with a rule written into it, each formed once asked for; some may not be there."""
 
     def __init__(self, steps: Mapping[StepKey, Node], writing: _Writing) -> None:
         self._steps, self._writing = steps, writing
@@ -444,7 +444,7 @@ class _AsAsked(Mapping[StepKey, Node]):
 
 
 def _untouched(forward: _Forward, rule: Mistake) -> set[Node]:
-    """The nodes of a graph in front of all steps that a rule writes, and beside them."""
+    """The nodes of a graph that are not made of any step that a rule writes."""
     known = forward.untouched.get(rule.at)
     if known is None:
         known = forward.untouched[rule.at] = set()
@@ -455,7 +455,7 @@ def _untouched(forward: _Forward, rule: Mistake) -> set[Node]:
 
 
 def is_meant(step: StepKey, at: Sequence[str]) -> bool:
-    """Whether a rule writes a step: by its name in any part, or by the last of its parts and its name."""
+    """Whether a rule that writes `at` writes a step, named alone or together with the last of its parts."""
     group, name = step
     within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
     return within or any(names(word, name) for word in at)
@@ -478,14 +478,14 @@ def enclosing_layer(group: str) -> str:
 
 
 def _key(node: Node) -> StepKey | None:
-    """How a rule speaks of a node, if it has a name."""
+    """The key by which a rule speaks of a node; None if it has no name."""
     if node.op == "input":
         return "", node.args["name"].rstrip(_VARIANT)
     return node.key if node.op == "step" else None
 
 
 class _Pool:
-    """Nodes of many graphs; of equal ones, only the first is made."""
+    """The nodes of many graphs; equal ones are made once and shared."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Node] = {}
@@ -496,7 +496,7 @@ class _Pool:
         return self._known_or_made(op, sources, args, _frozen(args), axes)
 
     def over(self, node: Node, sources: Sequence[Node]) -> Node:
-        """What a node of the pool is over other sources; ShapeError where it cannot be formed."""
+        """A node of the pool over other sources; ShapeError where it cannot be formed."""
         return self._known_or_made(node.op, sources, node.args, self._made[node], None)
 
     def _known_or_made(
@@ -510,7 +510,7 @@ class _Pool:
         return found
 
     def take_in(self, *roots: Node) -> list[Node]:
-        """A graph in nodes of the pool; those that are in it already are not looked behind."""
+        """A graph in nodes of the pool; what a node of the pool is made of is in it already."""
         new: dict[Node, Node] = {}
         for node in walk(*roots, into=lambda node: () if node in self._made else node.sources):
             own = node in self._made
