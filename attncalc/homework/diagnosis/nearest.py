@@ -30,7 +30,7 @@ NO_NOISE, COARSE = 4, 2**-7
 """A kernel's noise is at most so many times that of its type, or this share of a row, as after multiplying in
 bfloat16. Whatever is further off was meant otherwise."""
 ALONG = 0.5
-"""What is left beyond the noise of its type is noise only if its cosine with the way to the right value is below this."""
+"""What is off by less than that share is noise only if its cosine with the way to the right value is below this."""
 NEARER = 0.5
 """A rule that is not within the noise of its type is off by less than this share of what the next one is off by."""
 WITHIN_NOISE = 0.6

@@ -25,7 +25,7 @@ from attncalc.language.primitive import OPS
 def of_its_type(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
     """An answer with the noise of the narrow type that it was stored in.
 
-    Numbers that come out evenly are no sign of one: a right value that a type holds has no noise.
+    If the type holds the right value as it is, numbers that fit the type are no sign of it.
     """
     if _comes_out(answer, right):
         return replace(answer, noise=NOISE["float32"], stored="float32", inferred=False)
@@ -36,14 +36,14 @@ def of_its_type(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer
 
 
 def _comes_out(answer: Answer, right: Array) -> bool:
-    """Whether a narrow type holds a right value as it is, so that its numbers do not tell that they were rounded."""
+    """Whether an inferred type holds the right value as it is, so that the numbers tell of no rounding."""
     return answer.inferred and np.array_equal(held(right, answer.stored), right, equal_nan=True)
 
 
 def coarsest(key: Key, answers: Mapping[StepKey, Answer]) -> str:
-    """The coarsest narrow type that arrays of a dump were rounded to, if any were.
+    """The coarsest narrow type that arrays of a dump were rounded to; "" if none were.
 
-    A checkpoint in bfloat16 has such embeddings, whatever type a model works them out in.
+    A model with a checkpoint in bfloat16 has such embeddings, whatever type it computes in.
     """
     narrow = ((answer, key.value(step)) for step, answer in answers.items() if answer.stored in NARROW)
     rounded = (answer.stored for answer, right in narrow if right is None or not _comes_out(answer, right))
@@ -51,7 +51,7 @@ def coarsest(key: Key, answers: Mapping[StepKey, Answer]) -> str:
 
 
 def in_part_of_float32(key: Key, step: StepKey, answer: Answer, right: Array) -> Answer:
-    """An answer in float64, with the noise of float32 where that alone makes it right, row by row."""
+    """An answer in float64; with the noise of float32 if it is right only so."""
     if right.size != answer.value.size:
         return answer
     right = right.reshape(answer.shape)
@@ -73,15 +73,15 @@ def among_narrow(answer: Answer, rounded: str) -> Answer:
 
 
 NEARER = 0.25
-"""By this a row lies nearer to what comes of another ranking than to what is right."""
+"""A row comes of another ranking if it is nearer to that than this share of its distance from the right one."""
 RANKED = "right but for what {}'s noise ranks otherwise: tokens may go to other experts whose scores are as near"
 ROUNDED = "right but for what {}'s noise rounds to another whole number: between two of them either may be as near"
 
 
 def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
-    """What is said if the rows that are off are what comes of another ranking, or rounding, of what noise has.
+    """What is said if all wrong rows come of numbers that noise ranks or rounds otherwise; "" if they do not.
 
-    What is given of that which is ranked was rounded already, so that it is worked out anew.
+    Own values behind a ranking were rounded already, so that they are also worked out anew.
     """
     node, answer = key.nodes[question.step], question.answer
     behind = walk(node, into=lambda made: () if made is not node and is_given(made, question.own) else made.sources)
@@ -103,7 +103,7 @@ def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
 
 
 def judged_as(stored: str, own: str, *, inferred: bool) -> str:
-    """As which type an answer was judged, where nobody had said it; `own` is that of its numbers."""
+    """What is said of the type that an answer was judged in, if nobody named it; `own` is that of its numbers."""
     if not inferred:
         return f"judged with {stored}'s noise, in which it is stored: --dtype says otherwise"
     if own == "float32" != stored:
@@ -117,9 +117,9 @@ def judged_as(stored: str, own: str, *, inferred: bool) -> str:
 
 
 def widened_together(answers: Mapping[StepKey, Answer]) -> dict[StepKey, Answer]:
-    """The small arrays of a dump that were widened from a narrow type, as far as they tell together with the others.
+    """The small arrays of a dump that were widened from a narrow type, as all its arrays tell together.
 
-    Those of few decimals may be a hand's, and tell nothing: they are in the type of the others.
+    Those of few decimals may be handwritten and tell nothing: they are in the type of the others.
     """
     wide = {key: answer for key, answer in answers.items() if answer.stored in ("", *DTYPES)}
     held_in = {key: answer.value.astype(answer.stored or "float32") for key, answer in wide.items()}  # text is shorter
@@ -137,11 +137,11 @@ def widened_together(answers: Mapping[StepKey, Answer]) -> dict[StepKey, Answer]
 
 
 BY_NARROW_NORMS = 0.1
-"""A narrow norm explains what lies by this nearer to it than to what is right."""
+"""A narrow norm explains an answer that is nearer to it than this share of its distance from the right value."""
 
 
 class _NarrowNorms:
-    """A machine that works out the mean of squares of norms, and its root, in a narrow type, and all else in full."""
+    """A machine that works out a norm's mean of squares and its root in a narrow type, and all else in full."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine, self.limit = machine, machine.limit
@@ -151,7 +151,7 @@ class _NarrowNorms:
         return value
 
     def rounded(self, order: Sequence[Node], given: Collection[StepKey]) -> set[Node]:
-        """The roots of means, and what is computed between what is normalised and them."""
+        """The roots of means, and what is computed on the way to them from what is normalised."""
         found: set[Node] = set()
         for root in order:
             if root.row.normalises:
@@ -161,7 +161,7 @@ class _NarrowNorms:
         return found
 
     def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
-        """A root of what is beneath it, which goes by no other entries where squares overflow; the machine's own."""
+        """The machine's value of a node; a root is that of its mean alone, even where squares overflow."""
         value = np.sqrt(sources[0]) if node.row.normalises else value
         return self.machine.made(node, value, sources).astype(np.float64)
 
@@ -171,9 +171,9 @@ def _up_to(end: Node, node: Node) -> Sequence[Node]:
 
 
 def are_narrow(key: Key, question: Question, value: Array, base: Own) -> bool:
-    """Whether an answer is what comes of norms that square in its own narrow type, and add up in that or in float32.
+    """Whether an answer comes of norms that square in its own narrow type, and add up in that or in float32.
 
-    It must be far nearer to that than to what it should be: the noise of a type hides a little more noise.
+    It must be far nearer to that than to the right value, since a type's noise hides a little more noise.
     """
     node, answer = key.nodes[question.step], question.answer
     base = key.solutions.usable(base, node)

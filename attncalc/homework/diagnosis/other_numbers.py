@@ -18,37 +18,37 @@ from attncalc.homework.diagnosis.solutions import Solution
 
 ANOTHER_BASE = "rope-wrong-base"
 BASES = (10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8)
-"""The bases of turns that are tried first."""
+"""The bases of rotary angles that are tried first."""
 EPSILONS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 FACTORS = (0.02, 0.06, 0.2, 0.5, 0.7, 0.9, 1.1, 1.4, 2, 5, 16, 50)
-"""The same of what is added to a norm's mean square, and of what scores are multiplied by."""
+"""The same for what is added to a norm's mean square, and for factors of scores and of other numbers."""
 SCALINGS = ("factor", "original_length", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow")
 """The numbers by which frequencies are scaled for longer texts."""
 APART = 1.25
-"""The logarithms of these lie by this apart, at most."""
+"""The logarithms of two neighbours among these are no further apart."""
 ROUGHLY = 0.8
-"""By this the nearest of them is to be nearer than what is right, for others to be tried."""
+"""Others are tried only if the nearest of these is off by less than this share of what the right value is off by."""
 GOLDEN = (3 - 5**0.5) / 2, (5**0.5 - 1) / 2
-"""Where between two numbers others are tried."""
+"""Where others are tried between two numbers: at the golden sections."""
 NARROWED, MORE_NARROWED = 18, 32
-"""So often what lies between two numbers is narrowed: a base, of which a few figures are told, and another one."""
+"""How often an interval is narrowed: for a base, of which a few figures are told, and for any other number."""
 CLOSELY = 0.05
-"""By this nearer than at first a number must be by then, or within the noise, for it to be narrowed further."""
+"""It is narrowed further if the number is off by less than this share of what the first one was, or within noise."""
 MOST_NUMBERS = 32
-"""So many whole numbers are tried."""
+"""So many whole numbers are tried at most."""
 AS_NEAR = 1.5
-"""So many times as far off a number of fewer figures may be."""
+"""A number of fewer figures may be so many times as far off as the best one."""
 
 
 def may_have_other_numbers(key: Key, question: Question) -> bool:
-    """Whether a number is sought at all: each one tried takes a whole evaluation."""
+    """Whether another number is looked for at all: each one tried takes a whole evaluation."""
     return question.answer.shape == question.expected.shape and key.is_small(question.step)
 
 
 def numbers_found(
     key: Key, question: Question, beside: Explanation, *, within: bool = False
 ) -> Iterator[list[Explanation]]:
-    """Another number in place of one of the problem's, whichever it is; `within` the noise alone, if so asked."""
+    """The explanations by another number in place of one of the problem's; `within` asks for those within the noise."""
     if not may_have_other_numbers(key, question):
         return
     own = question.bases[0]
@@ -60,7 +60,7 @@ def numbers_found(
 
 
 def searches(key: Key, question: Question, beside: Explanation) -> list[Callable[[], list[Solution]]]:
-    """What looks for another number in place of each of the problem's, whichever it is."""
+    """A search for another number in place of each of the problem's."""
     settled = key.problem.settled
     option = next((name for name in ("rope_base", "base") if settled.get(name)), "")
     sought: list[tuple[str, Sequence[float], Callable[[Mistake, float], Mistake], Explanation | None]] = []
@@ -78,7 +78,7 @@ def searches(key: Key, question: Question, beside: Explanation) -> list[Callable
 
 
 def of_other_numbers(key: Key, question: Question) -> list[Solution]:
-    """Other whole numbers in place of one of the problem's: of few that differ each is tried."""
+    """The solutions with another whole number in place of one of the problem's: each of a few is tried."""
     settled = key.problem.settled
     axes = [axis for node in key.nodes.values() for axis in node.axes]
     n, width = (max((axis.size for axis in axes if axis.name == name), default=0) for name in ("n", "d_k"))
@@ -108,7 +108,7 @@ def _counted(known: Mistake, option: str, number: int) -> Mistake:
 
 
 def _is_touched(key: Key, question: Question, rule: Mistake) -> bool:
-    """Whether a rule makes something else of a step than is right, behind own values."""
+    """Whether a rule changes a step, as it follows from own values or the true operands."""
     own = question.bases[0]
     made = values_of(key, question, candidates_for(question, [key.solutions.by(rule)]), own)
     return any(not np.array_equal(x, without_mistake(key, question, own), equal_nan=True) for x in made)
@@ -132,7 +132,7 @@ def _number_found(
     rule: Callable[[Mistake, float], Mistake],
     beside: Explanation | None = None,
 ) -> list[Solution]:
-    """The number that a dump is nearest to, in as few figures as will do; all but a base within the type's noise."""
+    """The number that a dump is nearest to, in as few figures as will do; only a base may be beyond type noise."""
     known = next((mistake for mistake in key.known if mistake.id == id), None)
     if known is None:
         return []

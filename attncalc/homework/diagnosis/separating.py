@@ -23,7 +23,7 @@ from attncalc.solve.problem import Problem
 from attncalc.solve.solver import write
 
 if TYPE_CHECKING:
-    Random = np.random.Generator  # NumPy brings it in when it is spoken of, which takes a while
+    Random = np.random.Generator  # NumPy imports it on first use, which takes a while
 
 # Operands are drawn anew: numbers of the same sort as those of a problem, in its sizes or in others.
 #
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 RANGE = {"easy": (-1, 2), "medium": (-3, 3), "hard": (-5, 5)}
 """The whole numbers that operands may have."""
 WEIGHTS = {"easy": (0, 1), "medium": (-1, 1), "hard": (-1, 1)}
-"""Those of matrices whose products are added up."""
+"""The same for matrices of weights, whose products are added up."""
 CALM = {"easy": (-1, 1), "medium": RANGE["easy"], "hard": RANGE["medium"]}
-"""Smaller ones: scores that are far apart make a softmax one-hot."""
+"""Smaller ones for operands of scores, which make a softmax one-hot if they are far apart."""
 REACHES = ("near", "level", "wide")
-"""How large numbers may be that are like others: as those are, as the level has them, or up to 9, or 3 for weights."""
+"""How large numbers drawn like others may be: as large as those, as the level says, or up to 9, or 3 for weights."""
 SHARES = ("probabilities", "likelihood")
 """Operands between 0 and 1 that need not sum to 1."""
 SUM_OFF = 1e-6
 MOST_DECIMALS = 15
 ENDLESS = 15
-"""A number of so many figures is a fraction or a root: one like it has hundredths."""
+"""A number of so many figures is a fraction or a root; one that is drawn like it has two decimals."""
 WIDE = 9
 
 
@@ -56,15 +56,15 @@ class Draw(NamedTuple):
     random: Random
     sizes: Mapping[str, int]  # of axes that are to be others
     level: str = "medium"
-    like: Mapping[str, Array] = NOTHING  # operands that are to have as many negative numbers, noughts and digits
+    like: Mapping[str, Array] = NOTHING  # what operands are drawn like: with as many signs, noughts and digits
     reach: str = REACHES[1]  # how large these may be
-    calm: bool = False  # whether the others are smaller than their level has them
+    calm: bool = False  # whether the others are smaller than the level says
 
     def operands(self, kept: Container[str] = ()) -> dict[str, Given]:
         """The operands with other numbers, but for those that are kept.
 
-        The gradient that arrives at a result is as large as that. Raises OptionError where an operand whose entries
-        mean something would have to be of another size, and whatever else keeps a result from being formed.
+        An upstream gradient gets the shape of the result. Raises OptionError where an operand whose entries mean
+        something would need another size, and whatever else keeps the result from being formed.
         """
         drawn = {
             name: given if name in kept else self.operand(name)
@@ -92,7 +92,7 @@ class Draw(NamedTuple):
         return Given(self.entries(operand, value, shape), labels=labels)
 
     def entries(self, operand: Operand, value: Array, shape: tuple[int, ...]) -> Array:
-        """Numbers of the sort of a value."""
+        """Numbers of the same sort as those of a value."""
         random, numbers = self.random, value.astype(np.float64)
         places = self._places(operand)
         if operand.kind in ("tokens", "integers") or (operand.kind == "data" and places and _whole(numbers)):
@@ -147,7 +147,7 @@ class Draw(NamedTuple):
 
 
 def _full(draw: Callable[[], Array], *, telling: bool = False) -> Array:
-    """The first of a few draws that has no row and no column of zeros; none of them twice, if all are to be telling."""
+    """The first of a few draws without a row or a column of zeros, and, if all are to be `telling`, without repeats."""
 
     def is_full(drawn: Array) -> bool:
         return bool(drawn.any(axis=-1).all() and drawn.any(axis=-2).all()) and not (telling and repeated(drawn))
@@ -161,16 +161,16 @@ def _full(draw: Callable[[], Array], *, telling: bool = False) -> Array:
 
 
 def repeated(matrices: Array) -> int:
-    """How many of their rows and columns stand there a second time."""
+    """How many rows and columns of matrices repeat another one."""
     whole = matrices + 0  # −0 is 0
     both_ways = [way.reshape(-1, *way.shape[-2:]).tolist() for way in (whole, np.swapaxes(whole, -1, -2))]
     return sum(len(lines) - len(set(map(tuple, lines))) for way in both_ways for lines in way)
 
 
 def _like(model: Array, most: int, random: Random, *, near: bool) -> Array:
-    """Numbers with the signs, the noughts and the digits of others, in another order; whole parts up to `most`.
+    """Numbers with the signs, the noughts and the digits of others, in another order.
 
-    Those of the largest may be reached, where they are to be near by whole numbers alone.
+    Whole parts go up to `most`, or to the largest of the others; those of fractions do not grow if it is to be `near`.
     """
     mixed = random.permutation(model.ravel())
     whole, rest = np.divmod(np.abs(mixed), 1)
@@ -213,13 +213,13 @@ def _halved(count: int, random: Random) -> Array:
 
 
 APART = 5e-3
-"""One sees that two values differ where an entry differs by so much."""
+"""Two values differ visibly if an entry differs by more than this."""
 DRAWS, FEW_DRAWS = 12, 2
-"""So often other numbers are drawn; with other sizes, since those do it at once if at all, less often."""
+"""So often other numbers are drawn; less often with other sizes, which help at once if at all."""
 
 
 def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> dict[str, Any] | None:
-    """Operands with which no two of these explanations give the same step; None if there are none, or none are found.
+    """Operands with which no two of these explanations give the same step; None if none are found.
 
     They have the problem's sizes, or else sizes one larger.
     """
@@ -238,7 +238,7 @@ def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> di
 
 
 def _enlargements(axes: Mapping[str, Axes]) -> Iterator[dict[str, int]]:
-    """New sizes: none, one for each axis by itself, and for two that may have to be alike."""
+    """New sizes: none, then each axis one larger by itself, then two axes of one size, which may have to be alike."""
     sizes = {axis.name: axis.size for found in axes.values() for axis in found if not axis.parts}
     yield {}
     yield from ({name: size + 1} for name, size in sizes.items())
@@ -246,7 +246,7 @@ def _enlargements(axes: Mapping[str, Axes]) -> Iterator[dict[str, int]]:
 
 
 def tells_apart(problem: Problem, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> bool:
-    """Whether a step differs by all these mistakes, from one to the other and from what is right."""
+    """Whether all these mistakes give a step values that differ from one another and from the right one."""
     try:
         solutions = Solutions(problem, write(problem))
     except AttncalcError:
@@ -260,7 +260,7 @@ def tells_apart(problem: Problem, step: StepKey, ties: Sequence[Sequence[Mistake
 
 
 def _apart(a: Array, b: Array) -> bool:
-    """Whether one sees that two values differ."""
+    """Whether two values differ visibly."""
     if a.shape != b.shape:
         return True
     with np.errstate(invalid="ignore"):

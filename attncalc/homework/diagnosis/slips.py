@@ -36,7 +36,7 @@ HALVES = ("bfloat16", "float16")
 
 
 class Slip(NamedTuple):
-    """A slip: what it is called, what was done, and a pointer."""
+    """A slip: what it is called, what was done, and a hint."""
 
     id: str
     says: str
@@ -84,21 +84,21 @@ SLIPS = (
     *(TRANSPOSED, SIGN, PERCENT, POINT, ROWS, COLUMNS, SWAPPED, COPIED, FIRST_ROW, PART, ENTRY, REST, INPUT),
     *(HALF, NO_UPCAST, FINAL),
 )
-"""Every slip that is known; the last one goes by its verdict, right to rounding."""
+"""Every slip that is known; the last one is told by its verdict alone, right to rounding."""
 
 
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
 MOST_MISREAD = 200
-"""So many entries of operands at most are tried to have been misread."""
+"""A misread number is looked for in operands of no more entries than this."""
 MOST_DIGITS = 4
-"""So many digits of each, the first ones, are tried to have been misread."""
+"""The first so many digits of each are tried as misread."""
 MOST_ROWS = 6
-"""So many rows, columns, or entries of a vector, are tried in every order."""
+"""Up to so many rows, columns, or entries of a vector are tried in every order."""
 MOST_COPIED = 100
-"""Among so many rows one is looked for that was written twice."""
+"""A row that was written twice is looked for among no more rows than this."""
 AT_ONCE = 10_000
-"""Of so many entries at most are the values that are compared at once."""
+"""Values that are compared at once have so many entries together, at most."""
 POWERS = (1, 2, 3)
 
 Reading = tuple[tuple[int, ...], float]
@@ -106,7 +106,7 @@ Reading = tuple[tuple[int, ...], float]
 
 
 def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip | None:
-    """The slip that makes of a value what was written, if one does; `base` are the steps that the value is made of."""
+    """The slip that turns a value into what was written, if one does; `base` are the steps that it is made of."""
     answer = question.answer
     right = fits(answer, value)
     if not (np.isfinite(answer.value) | right).all():
@@ -145,7 +145,7 @@ def _sticks_out(answer: Answer, value: Array, right: Array) -> bool:
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
-    """Whether an answer is finite just where nothing behind it passes what float16 holds, and is right there."""
+    """Whether an answer is what float16 gives: lost where a number on the way overflows, and right elsewhere."""
     node, answer = key.nodes[question.step], question.answer
     beyond = []
 
@@ -162,13 +162,13 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
 
 
 def is_transposed(answer: Answer, expected: Array) -> bool:
-    """Whether an answer has the rows of what is expected as its columns, those of each head as well."""
+    """Whether an answer has rows and columns exchanged, in each head if it has several."""
     turned = answer.laid(np.matrix_transpose) if answer.value.ndim > 1 else answer
     return turned.shape == expected.shape and bool(turned.answered.all() and nearly(turned, expected).all())
 
 
 def part_given(answer: Answer, expected: Array) -> Slip | None:
-    """The slip that one entry of a vector, or one row of a table, is given in place of all; it says which."""
+    """The slip of giving one entry of a vector, or one row of a table, in place of all; it says which one."""
     if expected.ndim == 0 or len(expected) > MOST_COPIED or answer.value.size != expected[:1].size:
         return None
     alone = answer.laid(lambda value: value.reshape(expected.shape[1:]))
@@ -182,7 +182,7 @@ def part_given(answer: Answer, expected: Array) -> Slip | None:
 
 
 def _is_one_of(answer: Answer, changed: Iterable[Array], value: Array, right: Array) -> bool:
-    """Whether an answer is one of several values, in digits enough where it is wrong, or too well for chance."""
+    """Whether an answer is one of the changed values: its wrong entries have enough digits, or it is no chance."""
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
     made: list[Array] = []
     tried, changed = 0, iter(changed)
@@ -201,14 +201,14 @@ def _transposed(value: Array, right: Array) -> Iterator[Array]:
 
 
 def _signs(value: Array, right: Array) -> Iterator[Array]:
-    """All signs turned, or those of few entries beside right ones."""
+    """All signs turned, or those of the wrong entries, if they are no more than the right ones."""
     yield -value
     if 2 * int((~right).sum()) <= right.size:
         yield np.where(right, value, -value)
 
 
 def _points(value: Array, right: Array) -> Iterator[Array]:
-    """Every point moved alike, or that of the one entry which is wrong."""
+    """Every decimal point moved alike, or that of the only wrong entry."""
     alone = (~right).sum() == 1 and right.size > 1
     for power in POWERS:
         for operation in (np.multiply, np.divide):
@@ -277,9 +277,9 @@ def _first_row_only(key: Key, step: StepKey, answer: Answer, right: Array) -> bo
 
 
 def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
-    """Whether one number of an operand, misread as people misread, explains the whole, too well for chance.
+    """Whether one misread number of an operand explains the whole step, too well for chance.
 
-    An operand that only goes into steps which are answered before would have shown there.
+    Operands that go only into own values are not tried: what was misread would have shown there.
     """
     expression = key.nodes[question.step].sources[0]
     base = key.solutions.usable(base, expression)
@@ -308,19 +308,19 @@ def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
 def _readings(
     key: Key, name: str, operand: Array, sizes: Mapping[str, int], readings: Callable[[Array], Iterator[Reading]]
 ) -> list[Reading]:
-    """The places of an operand with what may be read there: numbers that people misread, tokens that there are."""
+    """The places of an operand with what may be read there: numbers as people misread them, or the other tokens."""
     declared = key.problem.calculation.operand(name)
     if declared is not None and declared.of:
         tokens = range(min(sizes.get(declared.of, 0), MOST_MISREAD))
         return [(at, token) for at in np.ndindex(operand.shape) for token in tokens if token != operand[at]]
     if operand.dtype.kind != "f":
         return []
-    any_number = declared is None or declared.kind in ("real", "logits")  # and not only those of classes that there are
+    any_number = declared is None or declared.kind in ("real", "logits")  # else only those that occur, as of classes
     return [read for read in readings(operand) if any_number or read[1] in operand]
 
 
 def _last_made_up(answer: Answer, value: Array, right: Array) -> bool:
-    """Whether of shares that sum to 1 only two are wrong, the last of a row and what it makes up for."""
+    """Whether only two shares of one row are wrong, the last of which makes up for the other to the sum of 1."""
     if not right.ndim or right.sum() < LEAST_RIGHT or not _are_shares(value):
         return False
     row = ~right.reshape(-1, right.shape[-1])
@@ -361,7 +361,7 @@ def _other_digits(operand: Array) -> Iterator[Reading]:
 
 
 ANY = "any calculation"
-"""Under this name the slips are listed."""
+"""The slips are listed under this name."""
 
 
 def listed(calculation: str | None = None) -> list[dict[str, str]]:

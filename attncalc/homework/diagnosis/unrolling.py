@@ -21,9 +21,9 @@ MOST_TURNS = 500
 
 
 def unrolled(loop: Loop, operands: Mapping[str, Array]) -> tuple[list[Node], dict[str, Array]]:
-    """The turns that a loop makes with these operands: its outputs, the result first, and behind them all its steps.
+    """The turns that a loop makes with these operands: its outputs, the result first, then all its steps.
 
-    Told beside them is what goes into the first turn, but for the operands.
+    It also returns what goes into the first turn besides the operands.
     """
     if loop.turns > MOST_TURNS:
         raise OptionError(f"{loop.turns:,} {loop.turn}s are too many to be checked, of which {MOST_TURNS} can be")
@@ -45,8 +45,8 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> tuple[list[Node], dic
 def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str, carried: Collection[str]) -> dict[Node, Node]:
     """The nodes of one turn, on what the turn before left.
 
-    Where a step shows what the turn begins with, the point of an iteration, the others are made of the step: so they
-    follow from a point that somebody else has written there.
+    If a step shows what the turn begins with, such as the point of an iteration, the others are made of that step, so
+    that they follow from whatever point somebody has written there.
     """
 
     def in_group(node: Node, source: Node) -> Node:
@@ -78,7 +78,7 @@ def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str, carried:
 
 
 def _shown(node: Node, carried: Collection[str]) -> Sequence[Node]:
-    """What a step shows of what turns hand on: one of these inputs, or several that are listed."""
+    """The inputs that a step shows of those that turns hand on: one, several in a list, or none."""
     if node.op != "step":
         return ()
     source = node.sources[0]
