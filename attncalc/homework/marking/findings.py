@@ -97,7 +97,7 @@ FROM_UNDECIDED = Finding(FOLLOWS, hint="worked out rightly from an earlier step 
 
 
 def located(wrong: Array) -> Wrong:
-    """Where entries are wrong; not too many of them by name."""
+    """Where entries are wrong; the first of them are listed."""
     count = int(np.count_nonzero(wrong))
     if not count or not wrong.ndim:
         return Wrong(((),) * count, count)
@@ -109,7 +109,7 @@ def located(wrong: Array) -> Wrong:
 
 
 def incomplete(found: Finding, blank: Array, wrong: Array) -> Finding:
-    """What is found of the entries that are answered, where others are blank: where it is right, those are missing."""
+    """The finding on a step with blank entries: what was found of the others, or, if these are right, MISSING."""
     if found.verdict not in SOUND:
         return replace(found, wrong=located(wrong))
     hint = f"{amount(int(blank.sum()), 'entry is', 'entries are')} not answered"
@@ -117,7 +117,7 @@ def incomplete(found: Finding, blank: Array, wrong: Array) -> Finding:
 
 
 def slipped(found: Slip, also: Sequence[Mistake] = ()) -> Finding:
-    """A slip is behind an answer, or one of the mistakes that give the same to its few digits."""
+    """The finding of a slip, and of mistakes that would give the same to so few digits."""
     hint = f"{found.hint} {also[0].hint}" if also else found.hint
     return Finding(SLIP, kind="slip", mistakes=(found.id,), also=ids(also), hint=hint, says=found.says)
 
@@ -125,7 +125,7 @@ def slipped(found: Slip, also: Sequence[Mistake] = ()) -> Finding:
 def mistaken(
     key: Key, step: StepKey, explanations: Sequence[Explanation], wrong: Wrong, *, separately: bool = True
 ) -> Finding:
-    """Mistakes are behind an answer: the likeliest ones, and beside them what would explain as much."""
+    """The finding of the likeliest mistakes, and beside them of what would explain as much."""
     best, *others = explanations
     named = ids(best)
     ties = [ids(other) for other in others if ids(other) != named]
@@ -143,7 +143,7 @@ def mistaken(
 
 
 def _said(key: Key, mistake: Mistake) -> str:
-    """The wrong rule; of one that is an option, how that would be set."""
+    """What is said of a mistake: its wrong rule, and if it changes options, how these would be set."""
     if mistake.options is None:
         return mistake.says
     given = key.problem.settled
@@ -173,37 +173,37 @@ def _separating(key: Key, step: StepKey, explanations: Sequence[Explanation]) ->
 
 
 OF_FLOAT32 = 6
-"""So many decimals a machine prints, of numbers that may be off by float32's noise; hands write fewer."""
+"""With so many decimals, numbers come from a machine, and may be off by float32's noise; hands write fewer."""
 
 
 _NOT_FINITE = "an entry is not a {} number"
 
 
 def unexplained(answer: Answer, expected: Array, *others: Array, possible: bool = False) -> Finding:
-    """Nothing explains an answer: what stands in the way, as far as one sees.
+    """The finding that nothing explains an answer, with what seems to stand in the way.
 
-    With more digits it may be what is expected, or one of the others that would be as right. It is `possible` that some
-    mistake explains it, of which its digits do not tell that it is no chance.
+    With more digits it may be what is expected, or one of the `others` that would be as right. It is `possible` that a
+    mistake explains it, though that may be chance.
     """
-    # whether all that is answered are first digits of a value, the last of them a unit off at most
+    # whether all that is answered are the first digits of a value, to within one unit of the last one
     begun = any((is_near(answer, value) | ~answer.answered).all() for value in (expected, *others))
     hint = _in_the_way(answer, expected, possible=possible, begun=begun)
     return Finding(UNEXPLAINED, hint=hint, close=begun and hint.startswith(TOO_FEW))
 
 
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
-    """An answer is wrong, and not everything was tried that may be behind it."""
+    """The finding that an answer is wrong, and that time ended before everything was tried."""
     hint = f"diagnosis stopped after {seconds:g} s: a known mistake may be behind this"
     hint = f"{_NOT_FINITE.format('finite')}; {hint}" if is_lost(answer, expected) else hint
     return Finding(UNEXPLAINED, hint=f"{hint}{_how_far(answer, expected)}", stopped=True)
 
 
 LARGEST_PART = 64
-"""A factor is told as a fraction of no larger number below."""
+"""The largest denominator that a factor is told with."""
 
 
 def multiplied(answer: Answer, expected: Array) -> Finding | None:
-    """Whether a dump is what is right, times a number, as where a loss is summed in place of averaged."""
+    """Whether a dump is what is right times a number, as when a loss is summed in place of averaged."""
     size = float(np.sum(np.square(expected), where=np.isfinite(expected)))
     if answer.shape != expected.shape or np.count_nonzero(expected) < 2 or not size:
         return None
@@ -226,7 +226,7 @@ def multiplied(answer: Answer, expected: Array) -> Finding | None:
 
 
 def _how_far(answer: Answer, expected: Array) -> str:
-    """Sizes tell rounding from another rule; those of a dump of many entries, to two figures, give none away."""
+    """How far a large dump is off: this tells rounding from another rule, and in two figures gives no entry away."""
     if not answer.dumped or answer.value.size <= MOST_NAMED:
         return ""
     most, all_of = (shortest(float(f"{size:.2g}")) for size in (largest_error(answer, expected), largest(expected)))
@@ -254,7 +254,7 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
     right = fits(answer, expected)[answer.answered]
     wrong = int((~right).sum())
     telling = even or answer.used >= LEAST_FIGURES or bool(answer.exact.all())
-    if 1 < wrong <= right.size // (2 if telling else 4):  # with few digits, more of them would tell more of many
+    if 1 < wrong <= right.size // (2 if telling else 4):  # else more digits would tell more
         return f"{wrong} entries are wrong, {_the_others(right.size - wrong)} right: work these out once more"
     if even:
         return "no known mistake gives this"
@@ -271,14 +271,14 @@ def _the_others(count: int) -> str:
 
 
 FAR = 0.1
-"""Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
+"""Rounding by more than this share of a step's largest entry is believed only if no mistake gives what was written."""
 
 
 @np.errstate(all="ignore")  # what is 0 or −∞ says nothing of a shift
 def is_another_shift(key: Key, question: Question) -> bool:
-    """Whether each row of scores that a softmax shifts lost another number, or each of their powers has one factor.
+    """Whether rows are right but for another shift of a softmax's scores: a term in each row, or a factor of powers.
 
-    Nobody does so behind own scores that are shifted as they should be.
+    If there are own scores that are shifted, the step should follow from these.
     """
     step, answer, right = question[:3]
     first, node = key.shifted, key.nodes[step]
@@ -289,7 +289,7 @@ def is_another_shift(key: Key, question: Question) -> bool:
         return False
     along, is_power = node.names.index(over), step != first
     told = answer.answered.sum(along, keepdims=True)
-    if not np.isin(told, (0, *range(2, right.shape[along] + 1))).all():  # one number may have lost anything
+    if not np.isin(told, (0, *range(2, right.shape[along] + 1))).all():  # one number alone tells of no shift
         return False
     if is_power and not key.is_moved_by_a_shift(step):
         return False
@@ -323,14 +323,14 @@ def sound(key: Key, question: Question) -> Finding | None:
 
 
 def is_far(key: Key, question: Question) -> bool:
-    """Whether rounding on the way, if it is behind an answer, has moved it far from what is right by any rule."""
+    """Whether an answer is so far from what is right by any rule that rounding would have moved it much."""
     values = [value for solution in question.right if (value := key.value(question.step, solution)) is not None]
     alike = [value for value in values if value.shape == question.answer.shape]
     return all(largest_error(question.answer, value) > FAR * np.max(np.abs(value), initial=0.0) for value in alike)
 
 
 def within_rounding(key: Key, question: Question) -> Finding | None:
-    """Whether rounding reaches the entries one by one, though in no manner all at once: that proves nothing."""
+    """Whether rounding may give each entry by itself, though no manner gives all of them: that proves nothing."""
     answer, expected = question.answer, question.expected
     if not (question.by_hand and answer.enough.all()) or answer.exact.any() or not answer.informative:
         return None
@@ -344,9 +344,9 @@ def within_rounding(key: Key, question: Question) -> Finding | None:
 
 
 def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | None:
-    """Whether the right method gives an answer where fewer digits are kept on the way than it has.
+    """Whether the right method gives an answer if fewer digits are kept on the way than it has.
 
-    That is for its writer to say: it may be so, and may be a mistake; `surely` it is no chance.
+    Only its writer can say whether that was so, or a mistake. With `surely`, it must fit too well for chance.
     """
     step, answer, expected, own = question[:4]
     if not question.by_hand or not answer.informative or answer.exact.any():
@@ -367,11 +367,11 @@ def at_fewer_digits(key: Key, question: Question, *, surely: bool) -> Finding | 
 def with_a_constant_taken(
     key: Key, question: Question, before: Mapping[StepKey, Answer], found: Collection[Finding], *, surely: bool
 ) -> Finding | None:
-    """Whether the right method gives an answer where one constant is taken to few decimals, as √3 or e are by hand.
+    """Whether the right method gives an answer if one constant is taken to few decimals, as √3 or e are by hand.
 
-    It may have been rounded on the way besides. Behind own values that are wrong it is carried on. One that
-    was `found` to be taken so may be behind them, and so may one that gives the answers `before` as they are written,
-    whose other digits were kept. Where it is not `surely` no chance, it may be so.
+    The answer may have been rounded on the way besides. After wrong own values it is carried on. A constant may be
+    behind own values if it was `found` to be taken so, or if it gives the answers `before` as they are written. With
+    `surely`, it must fit too well for chance.
     """
     answer, node = question.answer, key.nodes[question.step]
     if not question.by_hand or answer.exact.any() or not answer.informative or is_far(key, question):
@@ -381,7 +381,7 @@ def with_a_constant_taken(
     if question.own and question.own_are_right:
         behind |= _taken_before(key, {step: before[step] for step in question.own if step in before})
     taken = [*key.taken(node, question.own), *(one for one in key.taken(node, {}) if one.said in behind)]
-    taken = [one for one in taken if one.decimals < answer.used]  # else it is rounded on the way, as all else may be
+    taken = [one for one in taken if one.decimals < answer.used]  # else it is rounding on the way like any other
     likely: list[tuple[float, Finding]] = []
     for base in question.bases:
         values = key.values([one.root for one in taken], base)
@@ -402,7 +402,7 @@ def with_a_constant_taken(
 
 
 def _taken_before(key: Key, before: Mapping[StepKey, Answer]) -> set[str]:
-    """The constants that may have been taken in steps, since these are written so, but for a unit of the last digit."""
+    """The constants that, taken to few decimals, give each of these steps that uses them, but for its last digit."""
     given: dict[str, list[bool]] = {}
     for step, answer in before.items():
         taken = key.taken(key.nodes[step], {})
@@ -412,14 +412,14 @@ def _taken_before(key: Key, before: Mapping[StepKey, Answer]) -> set[str]:
 
 
 def _by_a_slip(answer: Answer, value: Array, right: Array) -> float:
-    """How often a slip of a few units would give a single number as near to the right one as a value is."""
+    """How likely a slip is to give a single number that is as near to the right one as a value is; 0 for several."""
     if answer.value.size > 1:
         return 0.0
     return float(np.max(answer.unit)) / (2 * largest(value - right) or np.inf)
 
 
 def _slack_beside(key: Key, question: Question, root: Node, base: Own | None, value: Array) -> Array | float | None:
-    """How far an answer may lie from a value that it is, but for its last digit or rounding; None where it is not."""
+    """How far an answer may lie from a value that gives it, but for rounding; None if the value does not give it."""
     answer = question.answer
     if not is_about(answer, value):
         return None
@@ -429,7 +429,7 @@ def _slack_beside(key: Key, question: Question, root: Node, base: Own | None, va
 
 
 def is_undone(answer: Answer, expected: Array) -> bool:
-    """Whether rows are right, and 0 throughout where others belong."""
+    """Whether some rows are right, and all others are 0 throughout, which they should not be."""
     right = fits(answer, expected)
     if expected.ndim < 2 or not (answer.answered & answer.enough).any() or right.all():
         return False
@@ -438,7 +438,7 @@ def is_undone(answer: Answer, expected: Array) -> bool:
 
 
 def shared_out(answer: Answer, expected: Array) -> Finding | None:
-    """Whether every row shares 1 out evenly among its places, or gives all to the largest, where it should not."""
+    """Whether every row shares 1 out evenly among its places, or gives all to the largest, though it should not."""
     if not expected.ndim or not answer.answered.all() or not np.isfinite(expected).all() or (expected < 0).any():
         return None
     counts = (expected > 0).sum(axis=-1, keepdims=True)
@@ -453,9 +453,9 @@ def shared_out(answer: Answer, expected: Array) -> Finding | None:
 
 
 def digits_kept(answer: Answer, declared: int | None) -> Digits:
-    """The digits to which its writer may have rounded: as many as are written or one more, or those declared.
+    """The digits to which an answer's writer may have rounded: as many as are written, one more, or those declared.
 
-    Who writes so many significant figures in every entry may have kept as many, too.
+    If all entries have equally many significant figures, as many of these may have been kept, too.
     """
     decimals = {answer.used, answer.used + 1} | (set() if declared is None else {declared})
     written = answer.figures[answer.answered & ~answer.exact & (answer.value != 0)]
@@ -468,7 +468,7 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
     """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
     answer = question.answer
     if not answer.informative:
-        return None  # zeros may be what somebody writes who has no answer
+        return None  # zeros may stand for no answer
     if (answer.exact & np.isfinite(answer.value)).any() and question.kept[0][0] < LEAST_DECIMALS:
         return None  # nobody works with fewer than two decimals and then writes a fraction or a root
     rounded = key.rounded(node, question.kept, own)
@@ -477,7 +477,7 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
     if alike and not hits:
         near = fitting(answer, rounded.values[rounded.manners.throughout], within_a_unit)
         hits = rounded.manners.throughout[near].tolist()
-    if _comes_out_throughout(key, question):  # whole numbers are not read off to three or four figures
+    if _comes_out_throughout(key, question):  # whole numbers are not rounded to three or four figures
         hits = [hit for hit in hits if not rounded.manners.digits[hit, 2]]
     exact = key.values([node], own)[0]
     if not hits or (np.isfinite(exact) & np.isinf(answer.value)).any():
@@ -486,7 +486,7 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
 
 
 def _right_values(key: Key, question: Question) -> Iterator[Array]:
-    """The values that are right for a step, each in the form in which the answer has what is free of it."""
+    """The right values of a step, each in the form that the answer has, if the form is free."""
     step, answer, expected = question[:3]
     own_count = question.own_are_right and any(key.nodes[behind].sources[0].row.free for behind in question.own)
     bases = [None, question.own] if own_count else [None]
@@ -496,7 +496,7 @@ def _right_values(key: Key, question: Question) -> Iterator[Array]:
 
 
 def _as_answered(key: Key, step: StepKey, value: Array, answer: Answer) -> Array:
-    """A value in the form that an answer has, where several are as right, as multiples of an eigenvector are."""
+    """A value in the form that an answer has, if several are equally right, such as multiples of an eigenvector."""
     free = key.nodes[step].sources[0].row.free
     if free is None or value.shape != answer.shape or not np.isfinite(answer.value).all():
         return value
@@ -506,7 +506,7 @@ def _as_answered(key: Key, step: StepKey, value: Array, answer: Answer) -> Array
 
 
 def _rounded_early(key: Key, question: Question) -> Finding | None:
-    """Whether a step follows from own values that were rounded, or from rounding at one place or at many."""
+    """Whether a step follows from own values that were rounded, or from rounding on the way to it."""
     step, answer = question.step, question.answer
     own = question.own if question.own_are_right else {}
     behind = key.alternatives_behind(own) if own else []
@@ -524,7 +524,7 @@ def _rounded_early(key: Key, question: Question) -> Finding | None:
 
 
 def _comes_out_throughout(key: Key, question: Question) -> bool:
-    """Whether everything up to a step comes out evenly to the digits that were written: nothing to be rounded."""
+    """Whether all steps up to this one come out evenly in the written digits, so that nothing was rounded."""
     if question.answer.value.size > BY_HAND:
         return False
     named = [node.key for node in steps(key.nodes[question.step])]
@@ -536,11 +536,11 @@ def _comes_out_throughout(key: Key, question: Question) -> bool:
 # An error is carried on where a step is worked out rightly from own values of which some are wrong.
 #
 # It may follow from what stands on the sheet, with rounding on the way, or from the same numbers with more digits than
-# stand there, as somebody works who keeps them in a machine.
+# stand there, if somebody keeps them in a calculator.
 
 
 def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], made: Sequence[Mistake]) -> Finding | None:
-    """Whether a step is what follows from the writer's own earlier ones, or from the mistakes that they made."""
+    """Whether a step follows from the writer's own earlier ones, or from the mistakes made in these."""
     step, answer, expected, own = question[:4]
     if question.own_are_right or _are_one_number(question):
         return None
@@ -563,7 +563,7 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
 
 
 def follows_at_once(key: Key, question: Question, answers: Mapping[StepKey, Answer]) -> Finding | None:
-    """Whether a step is what follows from the writer's own earlier ones, as it is written or with more digits."""
+    """Whether a step follows from the writer's own earlier ones, as these are written or with more digits."""
     if question.own_are_right or _are_one_number(question):
         return None
     answer, follows = question.answer, key.value(question.step, own=question.own)
@@ -575,13 +575,13 @@ def follows_at_once(key: Key, question: Question, answers: Mapping[StepKey, Answ
 
 
 def _are_one_number(question: Question) -> bool:
-    """Whether the same number stands throughout a step and everywhere before it."""
+    """Whether one number fills a step and all own values before it."""
     answer = question.answer.value
     return is_filled(answer, question.expected) and all((own == answer.flat[0]).all() for own in question.own.values())
 
 
 def _are_transposed(key: Key, question: Question, answers: Mapping[StepKey, Answer]) -> bool:
-    """Whether all that a square step is made of is right, but with rows for columns: so may the step be."""
+    """Whether a square step is made of own values that are all right but transposed, so that it may be, too."""
     if not question.by_hand or question.expected.ndim < 2:
         return False
     from attncalc.homework.diagnosis.slips import is_transposed  # a door: most answers have no slip
@@ -594,7 +594,7 @@ def _are_transposed(key: Key, question: Question, answers: Mapping[StepKey, Answ
 def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterator[Array | None]:
     """What follows from own values by an alternative rule, and by the mistakes made, also from the true operands.
 
-    An alternative is one that nothing speaks against: no own value is that of a step which it writes.
+    An alternative is tried only if there is no own value of a step that it writes, which would speak against it.
     """
     for solution in question.right:
         at = [word for rule in solution.rules for word in rule.at]  # none where the rules are options
@@ -608,7 +608,7 @@ def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterato
 
 
 def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Answer], follows: Array) -> bool:
-    """Whether a step is what earlier ones give as they were before they were rounded for the sheet."""
+    """Whether a step follows from earlier ones as they were before they were rounded for the sheet."""
     answer = question.answer
     half = {step: np.where(answers[step].exact, 0.0, 0.5 * answers[step].unit) for step in question.own}
     moved = key.most_moved(key.nodes[question.step], question.own, half) if follows.shape == answer.shape else None

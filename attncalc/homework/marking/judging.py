@@ -63,11 +63,11 @@ from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, MISTAKE, RIGHT, SL
 
 
 def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | None:
-    """The answer in the shape of the step's value, if it has that shape as people write it.
+    """The answer in the shape of the step's value; None if people do not write that shape so.
 
-    A row or a column is a vector, and a vector the only row or column of a matrix; the only entry is written without
-    brackets; a table holds a stack of matrices one below the other, and a single number. The answer to a complex step
-    is laid out in its parts.
+    A vector may be written as a row or a column, and the only row or column of a matrix as a vector; a single entry
+    may lack its brackets; a table may hold a stack of matrices, one below the other. The answer to a complex step is
+    laid out in its parts.
     """
     shape = shape_of(key, step, value)
     if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != math.prod(shape):
@@ -82,7 +82,7 @@ def shape_of(key: Key, step: StepKey, value: Array) -> tuple[int, ...]:
 
 
 def as_labelled(key: Key, answer: Answer, step: StepKey) -> Answer:
-    """A table with its rows and columns where the labels that stand beside them say: in another order, or turned."""
+    """A table with its rows and columns put where their labels say: in another order, or turned."""
     axes = key.nodes[step].axes
     known = [key.labels.get(axis.name, ()) for axis in axes]
     if len(axes) != 2 or not any(answer.heads) or not all(len({*labels}) == len(labels) for labels in known):
@@ -140,17 +140,17 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
 
 
 SHOWN_DECIMALS = 4
-"""With so many a step is told that is not asked for."""
+"""A step that the problem tells has so many decimals."""
 TELLING = 4
 """Nobody fills a sheet up with a number of so many figures."""
 MOST_SECONDS = 20.0
-"""So much of the processor's time is spent on one sheet in looking for what is behind its wrong steps."""
+"""So much processor time may be spent on one sheet to find out what is behind its wrong steps."""
 
 # A sheet is judged: a finding for each step, each after those that it is made of.
 #
 # The order of judgement: right as written, or but for its last digit, or rounded on the way; worked out from the
 # writer's own wrong values; a known mistake; a slip; unexplained. What is right by any of the right rules is never
-# called a mistake, unless the writer's own steps show that nobody has used it.
+# called a mistake, unless the writer's own steps show that this rule was not used.
 
 
 def judged(
@@ -162,7 +162,7 @@ def judged(
     *,
     suppose: bool,
 ) -> dict[StepKey, Finding]:
-    """The finding on each step of a sheet, in the order of the calculation; a mistake may be supposed."""
+    """The finding on each step of a sheet, in the calculation's order; `suppose` names mistakes that may be chance."""
     begin = partial(_Sheet, key, answers, tolerance, decimals, Budget(MOST_SECONDS), asked)
     sheet = begin()
     if doubtful := sheet.doubtful():
@@ -187,24 +187,24 @@ class _Sheet:
         doubtful: Collection[StepKey] = (),
     ) -> None:
         self.key, self.tolerance, self.decimals, self.budget, self.asked = key, tolerance, decimals, budget, asked
-        self.doubted = doubtful  # right by such rules alone as are behind the writer's own values
+        self.doubted = doubtful  # steps that only rules behind the writer's own values make right
         self.found: dict[StepKey, Finding] = {}
         self.questions: dict[StepKey, Question] = {}
         self.misshapen: dict[StepKey, Question] = {}  # those with answers of another shape
         self.answers: dict[StepKey, Answer] = {}  # those from which later steps may be worked out
         self.own: dict[StepKey, Array] = {}  # their values
-        self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
+        self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind own steps
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
-        self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, its small arrays too
-        self.of_machine = any(answer.dumped for answer in answers.values())  # what is NaN is so in what comes after it
-        self.narrow = ""  # the type whose noise what is in float32 may have, too
+        self.of_wide = any(answer.stored in DTYPES for answer in answers.values())  # a dump, with its small arrays
+        self.of_machine = any(answer.dumped for answer in answers.values())  # NaN is carried on to later steps
+        self.narrow = ""  # the type whose noise arrays in float32 may have, too
         if any(answer.stored in NARROW for answer in answers.values()):
             from attncalc.homework.diagnosis import noise  # a door: few answers are dumps
 
             self.narrow = noise.coarsest(key, answers)
-        self.shifted: set[StepKey] = set()  # right but for another number than the maximum, which all of a row lost
-        self.at_a_glance: set[StepKey] = set()  # what is told of them needs no search
-        self.ranked_otherwise = False  # by noise, so that what comes after it is right where it follows
+        self.shifted: set[StepKey] = set()  # right, but shifted by another number than the maximum
+        self.at_a_glance: set[StepKey] = set()  # steps whose finding needs no search
+        self.ranked_otherwise = False  # by noise, so that later steps are right if they follow
         self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
         for step in key.nodes:
             if step in answers:
@@ -213,7 +213,7 @@ class _Sheet:
                 self._take_as_shown(step)
 
     def _take_as_shown(self, step: StepKey) -> None:
-        """Take the value of a step that the problem tells, as it stands on the worksheet, for the writer's own."""
+        """Take the value of a step that the problem tells, as the worksheet shows it, for the writer's own."""
         value = self.key.value(step)
         if value is not None:
             self.own[step] = np.round(value, SHOWN_DECIMALS)
@@ -223,7 +223,7 @@ class _Sheet:
     # One step
 
     def _judged(self, step: StepKey, answer: Answer) -> Finding:
-        """The finding on a step; what it holds is what later steps are worked out from."""
+        """The finding on a step; its answer becomes the own value that later steps are worked out from."""
         expected = self.key.value(step)
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
@@ -244,7 +244,7 @@ class _Sheet:
             return Finding(MISSING, hint="not answered")
         laid = self._beside_its_terms(step, laid, expected)
         question = self.questions[step] = self._question(step, laid, expected)
-        found = self._among_numbers(question, stored)
+        found = self._of_right_shape(question, stored)
         void = _is_filled(laid, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
         given = whole.answered
         told = self.of_machine or not np.isnan(whole.value[given]).any()
@@ -258,7 +258,7 @@ class _Sheet:
         return found
 
     def _with_its_noise(self, step: StepKey, answer: Answer, expected: Array) -> Answer:
-        """An answer that may be as far off as its writer's tolerance says, or the type in which it was stored."""
+        """An answer with how far it may be off: by the tolerance, or by the type in which it was stored."""
         nil, tolerance = LEFT_OVER * self.key.largest_operand, self.tolerance
         is_nothing = self._is_gradient(step) and largest(expected) <= nil  # its terms cancel, as for the keys' bias
         if tolerance is None and is_nothing and answer.stored not in NARROW:
@@ -273,8 +273,8 @@ class _Sheet:
             answer = (noise.of_its_type if narrow else noise.in_part_of_float32)(self.key, step, answer, expected)
         return answer
 
-    def _among_numbers(self, question: Question, stored: str) -> Finding:
-        """The finding on an answer in the shape of its step, which was `stored` in a type whose noise it may have."""
+    def _of_right_shape(self, question: Question, stored: str) -> Finding:
+        """The finding on an answer in the shape of its step; `stored` is the type in which it was handed in."""
         answer = question.answer
         found = as_written(self.key, question)
         if found is None:
@@ -291,18 +291,18 @@ class _Sheet:
         return replace(found, wrong=located(self._entries(question.step, ~fits(answer, question.expected))))
 
     def _beside_its_terms(self, step: StepKey, answer: Answer, expected: Array) -> Answer:
-        """An answer that is off, with the size of the terms that it comes of: where they cancel digits are lost."""
+        """An answer, if it is off, with the size of the terms that it sums up: where these cancel, digits are lost."""
         may_cancel = expected.dtype.kind == "f" and step not in self.key.complex and self.key.is_small(step)
         if not may_cancel or fits(answer, expected).all():
             return answer
         return replace(answer, terms=self.key.size_of_terms(step))
 
     def _following(self, question: Question) -> Array:
-        """What follows from own values, which stands for later steps where nothing is answered."""
+        """What follows from own values; later steps are worked out from it where nothing is answered."""
         return without_mistake(self.key, question, question.own)
 
     def _among_ranks(self, question: Question) -> Finding | None:
-        """Whether an array is right but for what noise ranks otherwise, or follows from such a one."""
+        """Whether an array is right but for what noise ranks otherwise, or follows from an array that is."""
         stored = self.narrow or (question.answer.slack is not None and question.answer.stored)
         if not stored or not question.own_are_right:
             return None
@@ -318,7 +318,7 @@ class _Sheet:
     def _nearer(self, question: Question) -> Finding:
         """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives.
 
-        What the noise of the steps before it explains is none of its own.
+        Noise that comes from the steps before it does not count.
         """
         from attncalc.homework.diagnosis.nearest import is_noticeable  # a door: few answers are dumps
 
@@ -330,7 +330,7 @@ class _Sheet:
     def _searched(
         self, search: Callable[[Question], Finding], question: Question, otherwise: Finding | None = None
     ) -> Finding:
-        """What a search finds, or, where the budget ends before it, what is known without."""
+        """What a search finds, or, if it takes too long, what is known without it."""
         try:
             with self.budget.spent():
                 return search(question)
@@ -367,7 +367,7 @@ class _Sheet:
         )
 
     def _shifted_otherwise(self, question: Question) -> Finding | None:
-        """Whether each row lost another number than the maximum, which changes no share; or what follows from that."""
+        """Whether a softmax's rows are shifted by another number than the maximum, or a step follows from such rows."""
         step = question.step
         if not question.own_are_right or step in self.doubted or not self.key.is_small(step):
             return None
@@ -383,11 +383,11 @@ class _Sheet:
         return self.key.of_model and bool(self.key.nodes[step].args["of"])
 
     def _is_by_machine(self, answer: Answer) -> bool:
-        """Whether a machine wrote an answer; of a model, also where it is few numbers."""
+        """Whether a machine wrote an answer; in a model, even if it has few numbers."""
         return answer.dumped or (self.key.of_model and answer.used > MOST_DECIMALS)
 
     def _at_a_glance(self, question: Question) -> Finding | None:
-        """What a model's gradient tells by its numbers alone, where it takes long to try every mistake."""
+        """What a model's gradient tells without trying every mistake, which takes long."""
         answer = question.answer
         if not self._is_gradient(question.step) or not self._is_by_machine(answer):
             return None
@@ -416,7 +416,7 @@ class _Sheet:
         return unexplained(question.answer, question.expected, *follows, possible=known)
 
     def _begun(self) -> str:
-        """The first array that is further off than noise of its type mostly is, though not too far for it."""
+        """A remark on the first array that is off by more than is usual for noise, though not by too much for it."""
         from attncalc.homework.diagnosis.nearest import is_noticeable  # a door: as above
 
         right = ((step, q) for step, q in self.questions.items() if step in self.found)
@@ -424,10 +424,10 @@ class _Sheet:
         return first and f"; the first that is off by more than noise mostly is: {first}"
 
     def _sound(self, question: Question) -> Finding | None:
-        """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier.
+        """Whether a step counts as right; if only by much rounding on the way, a mistake that gives it is likelier.
 
-        That is so where its digits are too few to name one: it is neither right then, nor explained, but where it
-        follows from right steps on the sheet.
+        If a mistake gives it, but perhaps by chance, it counts neither as right nor as explained, unless there are own
+        values before it.
         """
         found = sound(self.key, question)
         if found and found.verdict == EARLY and is_far(self.key, question):
@@ -436,17 +436,17 @@ class _Sheet:
         return found
 
     def _carried(self, question: Question) -> Finding | None:
-        """Whether a step follows from own values that are wrong, or of which nobody can tell."""
+        """Whether a step follows from own values that are wrong, or of which nobody can tell whether they are."""
         found = carried(self.key, question, self.answers, self.made)
         unsound = [self.found[behind] for behind in question.own if self.found[behind].verdict not in SOUND]
         return FROM_UNDECIDED if found and unsound and all(behind.undecided for behind in unsound) else found
 
     def _unless_mistaken(self, question: Question, found: Finding | None) -> Finding | None:
-        """What digits that were not kept on the way explain, unless a mistake does as the step is written."""
+        """What was found of digits that were not kept, unless a mistake gives the step as it is written."""
         return found and (self._mistaken(question, as_written=True) or found)
 
     def _filled(self, question: Question) -> Finding | None:
-        """Whether one number stands throughout, which says little: of few figures one mistake alone is behind it."""
+        """The finding if one number fills a step: this says little, so with few figures only one mistake is tried."""
         answer = question.answer
         if np.isnan(answer.value).all():
             return unexplained(answer, question.expected)
@@ -466,7 +466,7 @@ class _Sheet:
         return self._named(question, found)
 
     def _mistaken_twice(self, question: Question) -> Finding | None:
-        """Whether two mistakes at once explain a step of a dump in which nothing was found before."""
+        """Whether two mistakes at once explain a step of a dump in which no mistake was found before."""
         if self.made or not question.answer.dumped:
             return None
         from attncalc.homework.diagnosis.dumps import two_at_once  # a door: as above
@@ -474,7 +474,7 @@ class _Sheet:
         return self._named(question, two_at_once(self.key, question))
 
     def _named(self, question: Question, explained: Iterable[list[Explanation]]) -> Finding | None:
-        """The first of these explanations, which are named once the whole sheet is judged."""
+        """That a mistake was made, by the first of these explanations; it is named once the whole sheet is judged."""
         for found in explained:
             if found:
                 self.explained[question.step] = found
@@ -488,7 +488,7 @@ class _Sheet:
         if step in self.key.complex:
             return None
         bases = [(expected, self.key.foresee(own))]
-        is_apart = not question.own_are_right or question.by_hand  # what is right of a dump is so but for noise
+        is_apart = not question.own_are_right or question.by_hand  # of a dump both are the same but for noise
         if own and is_apart and (follows := self.key.value(step, own=own)) is not None:
             bases.append((follows, own))
         alike = [(value, base) for value, base in bases if value.shape == answer.shape]
@@ -523,7 +523,7 @@ class _Sheet:
         return found or Finding(UNEXPLAINED, hint=hint)
 
     def _of_other_tokens(self, question: Question) -> str:
-        """Words that say that a dump of a model was made of more tokens than were given, or of fewer."""
+        """A remark that a dump of a model was made of more tokens than were given, or of fewer."""
         axes, given = self.key.nodes[question.step].axes, question.answer.shape
         if self.key.names.of_modules is None or len(given) != len(axes):
             return ""
@@ -535,7 +535,7 @@ class _Sheet:
         return f": it is of {amount(theirs, 'token')}, and TOKENS are {ours}"
 
     def _of_heads(self, question: Question) -> str:
-        """A remark that tokens stand before heads; where no heads are asked for, one on the step that has them."""
+        """A remark that tokens stand before heads, or, if no heads are asked for, on the step that has them."""
         step, given, due = question.step, question.answer.shape, question.expected.shape
         turned = (*given[:-3], given[-2], given[-3], given[-1]) if len(given) in (3, 4) else ()
         if turned == due:
@@ -558,14 +558,14 @@ class _Sheet:
         return Question(step, answer, expected, own, self.own, own_are_right, right, kept, by_hand)
 
     def _is_behind_another(self, step: StepKey) -> bool:
-        """Whether a step is made of one to which a mistake has given another shape, whose values nothing is made of."""
+        """Whether a step is made of one that a mistake has given another shape, and that is no own value therefore."""
         if not self.misshapen:
             return False
         behind = self.key.own_behind(step, self.own | {bad: q.expected for bad, q in self.misshapen.items()})
         return any(self.found[bad].verdict in (MISTAKE, FOLLOWS) for bad in behind.keys() & self.misshapen.keys())
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
-        """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
+        """Marks on the parts of a step as marks on its entries: a complex number is marked if either part is."""
         return np.asarray(parts.any(axis=-1)) if step in self.key.complex else parts
 
     # The rules that the writer has used
@@ -576,9 +576,9 @@ class _Sheet:
         return [solution for solution in self.key.right if not solution.rules or solution.rules in behind]
 
     def _not_contradicted(self, step: StepKey, own: Own) -> list[Solution]:
-        """The right solutions, but for those with other numbers in a step that a rule writes together with this one.
+        """The right solutions, but for those that contradict own values of steps written by the same rules as this one.
 
-        A gradient goes with the step that it is taken in: who has written that by one rule has no gradient by another.
+        A gradient goes with the step that it is taken in: if that was written by one rule, so was the gradient.
         """
         subject = (step[0], self.key.nodes[step].args["of"] or step[1])
         at = [word for rule in self.key.alternatives if is_meant(subject, rule.at) for word in rule.at]
@@ -589,16 +589,16 @@ class _Sheet:
         return [s for s in self.key.right if all(s.rules in self.behind[other] for other in beside)]
 
     def doubtful(self) -> set[StepKey]:
-        """The steps that are right by an alternative alone, which nothing before them or after them has used.
+        """The steps that are right only by an alternative that no step before or after them has used.
 
-        So they are not what the steps before them give, and nothing that is right was made of them.
+        So they are not what the steps before them give, and no right step was made of them.
         """
         alone = {step for step, question in self.questions.items() if self._is_doubtful(question)}
         after = (q for q in self.questions.values() if self.shifted & q.own.keys() and self._is_unshifted(q))
         return alone.union(*(self.shifted & q.own.keys() for q in after))
 
     def _is_unshifted(self, question: Question) -> bool:
-        """Whether a step is as it should be where the maximum is taken away, and not as it follows from own values."""
+        """Whether a step is as it should be if the maximum is subtracted, and not as it follows from own values."""
         if not self.key.is_moved_by_a_shift(question.step) or not fits(question.answer, question.expected).all():
             return False
         return not fits(question.answer, self._following(question)).all()
@@ -614,7 +614,7 @@ class _Sheet:
     # The whole sheet
 
     def name_mistakes(self) -> None:
-        """Explain by the others the steps that say too little by themselves, and name all mistakes."""
+        """Explain steps that say too little by themselves with the help of the others, and name all mistakes."""
         with suppress(TooLongError), self.budget.spent():
             self._explain_by_the_others()
         named: set[Explanation] = set()
@@ -626,7 +626,7 @@ class _Sheet:
                     self.found[step] = mistaken(self.key, step, likeliest, wrong)
             except TooLongError:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
-            if not named.isdisjoint(likeliest):  # who has made it before made it here too, and is charged once
+            if not named.isdisjoint(likeliest):  # it was made before, and is charged once
                 self.found[step] = replace(self.found[step], verdict=FOLLOWS)
             named.update(likeliest)
 
@@ -653,7 +653,7 @@ class _Sheet:
             self.explained |= {question.step: found for question in left}
 
     def _borne_out(self, step: StepKey, found: list[Explanation]) -> list[Explanation]:
-        """The explanations that agree with most of the later steps."""
+        """The explanations that agree with more of the later steps than others do."""
         serial = self.key.nodes[step].serial
         later = [other for other in self.answers if self.key.nodes[other].serial > serial]
         agreeing = [sum(self._agrees(explanation, other) for other in later) for explanation in found]
@@ -667,7 +667,7 @@ class _Sheet:
 
 
 def _is_filled(answer: Answer, expected: Array) -> bool:
-    """Whether one number stands throughout; where it is no number, and said to be none, that tells more."""
+    """Whether one number fills a step; a NaN that was written does not count, as it tells more."""
     return is_filled(answer.value, expected) and not np.isnan(answer.value[answer.answered]).any()
 
 
