@@ -28,7 +28,7 @@ from attncalc.solve.solver import solve
 
 
 def usual_hints(problem: Problem, sheet: Sheet) -> str:
-    """How much is told where nobody says so: of a machine's arrays all, of what a hand has written a question."""
+    """How much is told if nobody says so: the rule for a machine's arrays, a question for a handwritten sheet."""
     return RULE if sheet.stored or problem.calculation.name in WHOLE else QUESTION
 
 
@@ -53,8 +53,8 @@ class Marker:
     ) -> None:
         self.layout = layout  # of heads and tokens in answers
         self.lenient = lenient  # a step that cannot be read costs that step alone
-        self.suppose = suppose  # mistakes that give an answer, though it may be chance
-        self.dtype = dtype  # in which answers were stored, where that was said
+        self.suppose = suppose  # mistakes are named that give an answer, though it may be chance
+        self.dtype = dtype  # in which answers were stored, if that was said
         self.asked = asked
         self.key, self.policy, self.reveal = key, policy, reveal
         self.tolerance = None if policy.tolerance is None else Tolerance(*policy.tolerance)
@@ -77,7 +77,7 @@ class Marker:
 
                 answers |= widened_together(answers)
             found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked, suppose=self.suppose)
-            for key, fault in unread.items():  # whose file it is stands in the note alone
+            for key, fault in unread.items():  # the file is named in the note alone
                 why = fault.message.removeprefix(sheet.source).lstrip(": ")
                 found[key] = Finding(UNEXPLAINED, hint=f"it cannot be read: {why}")
             blank = {key: nothing(self.key.nodes[key].shape) for key in unread}
@@ -87,9 +87,9 @@ class Marker:
         return Marked(name, steps, notes, student, source, reveal=self.reveal, policy=policy, remarks=remarks)
 
     def _asked_of(self, sheet: Sheet) -> tuple[dict[StepKey, Answer], tuple[str, ...], dict[StepKey, InputError]]:
-        """The answer to every step; notes, on what is no step, or tells one again, and is passed over; what is unread.
+        """The answer to every step; notes on what is passed over, as it is no step or one told before; what is unread.
 
-        Raises InputError for what cannot be read, unless that may cost its step alone, and another one is answered.
+        Raises InputError for what cannot be read, unless the marker is `lenient` and another step is answered.
         """
         asked: dict[StepKey, Answer] = {}
         unread: dict[StepKey, InputError] = {}
@@ -132,7 +132,7 @@ class Marker:
         return asked, (*notes, *(f"{fault}; the other steps are marked" for fault in unread.values())), unread
 
     def _laid(self, answers: Mapping[str, Answer], axes: int) -> dict[str, Answer]:
-        """Answers of so many axes with heads in front of tokens, and channels behind: no scores, no weights."""
+        """The answers, with heads put in front of tokens in those of so many axes that are no scores and no weights."""
         steps = {name: node for step, node in self.key.nodes.items() for name in ("/".join(step).strip("/"), step[1])}
         steps[""] = self.key.nodes[self.key.result]
         has_heads = {name for name, node in steps.items() if node.names[-1:] not in (("n",), ("m",))}
@@ -144,7 +144,7 @@ class Marker:
         }
 
     def _heads_first(self, answer: Answer, step: StepKey, name: str) -> Answer:
-        """What a norm of heads gives: some models hand it tokens first; of as many of both, what is nearer to right."""
+        """The output of a norm of heads, heads first: some models have tokens first; if both fit, the nearer is meant."""
         modules = self.key.names.of_modules
         if step[1] != "output" or len(answer.shape) != 3 or modules is None or not modules.step(name):
             return answer
@@ -155,7 +155,7 @@ class Marker:
         return answer if alike and largest_error(answer, right) <= largest_error(turned, right) else turned
 
     def _among_others(self, answer: Answer, step: StepKey) -> Answer:
-        """Entries that were given by their places in the shape of their step, whose other ones are blank."""
+        """An answer that was given by places, in the shape of its step, with all other entries blank."""
         if answer.asked is None:
             return answer
         value = self.key.value(step)
@@ -206,7 +206,7 @@ class Marker:
         )
 
     def _share(self, key: StepKey, answer: Answer, finding: Finding) -> float:
-        """How many of the entries that are asked for are right; none of an answer that is not laid out as its step."""
+        """The share of right ones among the entries that are asked for; 0 for an answer of another shape."""
         if finding.verdict in SOUND:
             return 1.0
         if finding.void or not finding.wrong.number:
@@ -216,7 +216,7 @@ class Marker:
         return 1 - finding.wrong.number / number
 
     def _answered(self, key: StepKey, laid: Answer | None) -> float:
-        """How many of the entries that are asked for are not left blank."""
+        """The share of the entries that are asked for that are not left blank."""
         if laid is None:
             return 1.0
         asked = self.asked.entries(key)
@@ -234,7 +234,7 @@ def _as_json(answer: Answer) -> Any:
 
 
 def _on_one_core() -> AbstractContextManager[object]:
-    """Linear algebra without threads: they wait busily for one another, product by product, on the budget's time."""
+    """Linear algebra on one thread: several wait busily for one another at each product, which uses up the budget."""
     from attncalc.evaluate.large.cores import linear_algebra  # a door: few answers are dumps
 
     limited: AbstractContextManager[object] = linear_algebra().limit(limits=1)
@@ -242,7 +242,7 @@ def _on_one_core() -> AbstractContextManager[object]:
 
 
 def _of_one_text(answer: Answer, step: Node) -> Answer:
-    """An answer without the axis of a batch of one, which of all layers together stands behind theirs."""
+    """An answer without the axis of a batch of one, which stands second if the first axis is that of all layers."""
     places = (0, 1) if step.names[:1] == ("L+1",) else (0,)
     at = next((i for i in places if answer.shape[i : i + 1] == (1,)), None)
     if at is None or len(answer.shape) <= len(step.axes):
@@ -251,7 +251,7 @@ def _of_one_text(answer: Answer, step: Node) -> Answer:
 
 
 def disagreements(key: Key, stored: Mapping[str, Any]) -> list[str]:
-    """Warnings for what a document has stored that is not what its problem gives."""
+    """Warnings for stored values of a document that are not what its problem gives."""
     try:
         return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in _wrong(key, stored)]
     except AttncalcError as error:

@@ -24,7 +24,7 @@ class Override(NamedTuple):
     marks: float
     why: str = ""
     source: str = ""  # where it is written
-    before: float | None = None  # the marks in whose place they are
+    before: float | None = None  # the marks that they replace
     out_of: float = 0.0  # what the step could earn then; 0 where that is not known
 
     def to_dict(self) -> dict[str, object]:
@@ -55,7 +55,7 @@ def read_overrides(path: str, tell: Tell) -> list[Override]:
 
 
 Blank = Callable[[str], Graded | None]
-"""What makes a blank sheet of a student, for marks by hand; None for somebody who has none."""
+"""Makes a blank sheet for a student, for marks by hand; None for somebody who gets none."""
 
 
 def nobodys(student: str) -> None:
@@ -67,9 +67,9 @@ def overridden(
 ) -> tuple[list[Graded], list[Override]]:
     """The class with marks changed, and what was changed.
 
-    A student or a step that is not there is an error; what an earlier report has changed stays so, as far as it can:
-    where the step earns more or less by now, in its proportion. Whose sheet is missing, or cannot be read, has marks by
-    hand on a blank one.
+    A student or a step that is not there is an error. Changes of an earlier report are kept if they can be: in
+    proportion, if the step earns more or less by now. If a student's sheet is missing or cannot be read, a blank one
+    gets the marks.
     """
     found, log = [*graded], []
     for change in before:
@@ -120,7 +120,7 @@ def _change(found: list[Graded], change: Override, blank: Blank) -> list[Overrid
 
 
 def _meant(steps: Sequence[MarkedStep], change: Override, where: str) -> MarkedStep:
-    """The step that a change is of, by its name or the last part of it."""
+    """The step that a change means, by its name or the last part of it."""
     for step in steps:
         if change.step in (step.name, step.name.rpartition("/")[2]):
             return step

@@ -40,7 +40,7 @@ def _object(tree: Any, source: str) -> dict[str, Any]:
 
 
 def policy_of(tree: Any, source: str) -> Policy:
-    """The policy that a document is; a report tells its own in the same way, with `rtol` and `atol` at the top."""
+    """The policy that a document holds; a report has its own in the same form, with `rtol` and `atol` at the top."""
     tree = _object(tree, source)
     known = {name: value for name, value in tree.items() if name != "tolerance"}
     tolerance = _table(tree, "tolerance", source)

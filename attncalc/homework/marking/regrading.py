@@ -43,7 +43,7 @@ class Report(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A student whose marks are others than they were."""
+    """A student whose marks have changed."""
 
     student: str
     before: str  # `4 of 8`; "none" where there was no sheet, or where it could not be read
@@ -84,7 +84,7 @@ _PLAIN: dict[Any, Any] = {bool: bool, str: str, int: int, float: (int, float), N
 
 
 def _misfit(value: Any, kind: Any, place: str) -> str:
-    """What of a value is not as its type in record/documents.py has it, and where; "" where all is."""
+    """What in a value does not fit its type in record/documents.py, and where; "" if all does."""
     origin, parts = get_origin(kind) or kind, get_args(kind)
     if origin is NotRequired:
         return _misfit(value, parts[0], place)
@@ -181,14 +181,14 @@ def by_policy(report: Report, policy: Policy) -> list[Graded]:
 
 
 def _by(policy: Policy, one: Graded, marked: Marked) -> Graded:
-    """A sheet by another policy; what it would earn as somebody else's is not known by that."""
+    """A sheet by another policy; what it would earn by somebody else's problem is then unknown."""
     if one.carried is not None and policy != marked.policy:
         one = replace(one, carried=one.carried._replace(marks=""))
     return replace(one, marked=remarked(marked, policy))
 
 
 def names_of(step: str) -> tuple[str, str]:
-    """A step by its name, and by the last part of it."""
+    """The two names of a step: in full, and the last part alone."""
     return step, step.rpartition("/")[2]
 
 
@@ -213,7 +213,7 @@ def _weight(step: str, policy: Policy) -> float:
 
 
 def changes(before: Sequence[Graded], after: Sequence[Graded]) -> Iterator[Change]:
-    """The students whose marks are others in the second class than in the first."""
+    """The students whose marks in the second grading differ from those in the first."""
     was, now = ({one.student: _marks(one.marked) for one in graded} for graded in (before, after))
     for student in {**was, **now}:
         old, new = (found.get(student, ()) for found in (was, now))

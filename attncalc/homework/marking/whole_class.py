@@ -32,7 +32,7 @@ from attncalc.solve.problem import Problem
 
 
 class Carried(NamedTuple):
-    """The problem that a sheet carries the hash of, where that is not its student's own."""
+    """The problem whose hash a sheet carries, if that is not its student's own."""
 
     student: str  # whose problem it is; "" where no such problem is known
     marks: str = ""  # what the sheet would earn by it: `4 of 4`; "" where that is not known any more
@@ -61,7 +61,7 @@ class Graded:
 
     @property
     def fault(self) -> str:
-        """Why it could not be read, with the mend: `softmax has no step "sofmax" (did you mean softmax?)`."""
+        """Why it could not be read, with a hint: `softmax has no step "sofmax" (did you mean softmax?)`."""
         return f"{self.error} ({self.hint})" if self.hint else self.error
 
     @property
@@ -79,7 +79,7 @@ MOST_MARKERS = 8
 DECIMALS = 2
 """Decimals of what a step earns, where the points of a problem are shared out among its steps."""
 WHOSE = ("student", "problem", "folder")
-"""What keys.json says of a problem that another may have too."""
+"""What keys.json says of whose a problem is; with all else alike, two students have the same one."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Settings:
 
 
 class Posed(NamedTuple):
-    """What a key has to be marked."""
+    """What marking needs to know of a key."""
 
     contents: JsonFile  # the key itself: a problem, a saved result, or keys.json
     problem: Problem
@@ -110,7 +110,7 @@ class Posed(NamedTuple):
 
 
 def posed(contents: Contents, reading: Reading) -> Posed:
-    """What a file that holds a key has to be marked."""
+    """What marking needs to know of a file that holds a key."""
     keys = read_keys(contents, reading) if is_keys(contents) else None
     held = document_of(contents, reading) if keys is None else keys.variants[0].held
     key = Key(held.problem)
@@ -142,7 +142,7 @@ def grade(problem: Problem, found: Sequence[Submission], reading: Reading, setti
 
 
 def counted(work: Iterable[Graded], many: int) -> list[Graded]:
-    """What comes of so many submissions; how far it has got is told."""
+    """What comes of marking so many submissions; progress is told."""
     graded = []
     for one in work:
         graded.append(one)
@@ -151,14 +151,14 @@ def counted(work: Iterable[Graded], many: int) -> list[Graded]:
 
 
 def marking(problem: Problem, settings: Settings, reading: Reading) -> Callable[[Submission], Graded]:
-    """What marks a submission; its markers are made once."""
+    """The function that marks a submission; its markers are made once."""
     settings = replace(settings, layout=reading.heads_layout)
     mark = _by_one(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings).mark
     return lambda submission: _graded(mark, submission, reading)
 
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
-    """How often each mistake was made, by so many sheets, the commonest first."""
+    """On how many sheets each mistake was made, the commonest first."""
     counts = Counter(name for marked in readable(graded) for name in marked.mistakes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
@@ -180,7 +180,7 @@ def exit_status(graded: Sequence[Graded]) -> int:
 
 
 def _by_one(problem: Problem, settings: Settings) -> Callable[[Sheet, str], Graded]:
-    """What marks the sheet of a student, of whatever name, by one problem for all."""
+    """The function that marks the sheet of any student by one problem for all."""
     marker = _marker(Key(problem), settings, settings.asked)
 
     def mark(sheet: Sheet, name: str) -> Graded:
@@ -191,7 +191,7 @@ def _by_one(problem: Problem, settings: Settings) -> Callable[[Sheet, str], Grad
 
 
 class _ByOwn:
-    """A problem for each student, or several: the markers of those that were just used are kept."""
+    """Marks sheets by problems of each student's own, one or several; the markers made last are kept."""
 
     def __init__(self, keys: Keys, settings: Settings) -> None:
         self.keys, self.settings = keys, settings
@@ -199,7 +199,7 @@ class _ByOwn:
         self.made: dict[str, Marker] = {}
 
     def mark(self, sheet: Sheet, name: str) -> Graded:
-        """A sheet marked by its student's own problem; one that names another student's problem is told whose it is."""
+        """A sheet marked by its student's own problem; if it names another student's problem, that is told as well."""
         meant = self.by_id.get(sheet.problem) or self._called(sheet.problem, sheet.student or name)
         own = self._own(sheet, name, meant)
         student = own.student or sheet.student or name
@@ -215,14 +215,14 @@ class _ByOwn:
         return replace(graded, carried=Carried(meant[0].student, in_marks(there.score, there.out_of), is_old))
 
     def _called(self, problem: str, student: str) -> list[Variant]:
-        """The problem of that name of a student's several."""
+        """Those of a student's several problems that have the name."""
         own = self.by_name.get(alike(student)) or self.by_name.get("", [])
         return [one for one in own if one.name and one.name == problem]
 
     def _own(self, sheet: Sheet, name: str, meant: Sequence[Variant]) -> Variant:
-        """The problem by which a sheet is marked: of its student's, or of those for all, the one that it says it is of.
+        """The problem by which a sheet is marked: the one that it names, of its student's own or of those for all.
 
-        A sheet without a name is of the student whose problem it says it is of.
+        A sheet without a student's name belongs to the student whose problem it names.
         """
         said = sheet.student or name
         found = self.by_name.get(alike(said)) or self.by_name.get("", [])
@@ -256,7 +256,7 @@ class _ByOwn:
         return self.made[name]
 
     def blank(self, own: Variant, student: str) -> Graded:
-        """What a sheet earns that was not handed in."""
+        """The blank sheet of a student who has handed in none, marked."""
         marker = self.marker(own)
         unanswered = {} if marker.asked.steps else {"": nothing((0,))}
         return self._graded(own, student, marker.mark(Sheet(unanswered)))
@@ -274,7 +274,7 @@ def _is_empty(sheet: Sheet) -> bool:
 
 
 def shared_out(steps: Sequence[MarkedStep], points: float) -> Iterator[MarkedStep]:
-    """The steps with the points of the whole, each with as many decimals as one writes, so that they sum up."""
+    """The steps with a problem's points shared out among them, rounded so that they still add up to these."""
     whole, reached = sum(step.out_of for step in steps), 0.0
     for step in steps:
         before, reached = round(reached, DECIMALS), reached + (points * step.out_of / whole if whole else 0.0)
@@ -320,9 +320,9 @@ def absent(graded: Sequence[Graded], keys: Keys | None) -> list[str]:
 
 
 def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Settings) -> Callable[[str], Graded | None]:
-    """What makes a blank sheet for a student of the class, or for one of those that are `missing`.
+    """The function that makes a blank sheet for a student whose sheet is `missing` or could not be read.
 
-    It has the steps of the others' sheets; of several problems, which may be others for everybody, those of the key.
+    It has the steps of the others' sheets; if students have several problems, which may differ, those of the key.
     """
     unread = {alike(one.student): one for one in graded if one.marked is None}
     names = {alike(name): name for name in missing} | {name: one.student for name, one in unread.items()}
@@ -358,7 +358,7 @@ def _unanswered(step: MarkedStep, hint: str) -> MarkedStep:
 
 
 def _marker(key: Key, how: Settings, asked: Asked, problem: str = "") -> Marker:
-    """The marker by which a problem is marked; of several, the points of one's steps may be said with its name."""
+    """The marker of a problem; a policy may name its steps with the problem's name in front."""
     said = how.policy.points
     of_it = {
         name.removeprefix(f"{problem}/"): weight for name, weight in said.items() if name.startswith(f"{problem}/")
@@ -387,7 +387,7 @@ def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, readin
 
 
 def _known(sheet: Sheet, student: str) -> Sheet:
-    """A sheet of a student who is known; that it says another name is noted."""
+    """A sheet whose student is known; if it says another name, that is noted."""
     said = sheet.student if alike(sheet.student) != alike(student) else ""
     told = (f"{student}: the sheet says that it is of {quoted(said)}",) if said else ()
     return replace(sheet, student=student, notes=(*sheet.notes, *told))

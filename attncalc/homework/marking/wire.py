@@ -28,7 +28,7 @@ def to_json(value: Any) -> str:
 
 
 def from_json(kind: type[Value], text: str | bytes) -> Value:
-    """The value of a type that a line of JSON tells."""
+    """The value of a type, from a line of JSON."""
     read: Callable[[Any], Value] = _reader(kind)  # type: ignore[arg-type] # a type can be hashed
     return read(json.loads(text))
 
@@ -73,12 +73,12 @@ _OWN: dict[Any, Callable[[Any], Any]] = {
     bytes: b64decode,
     Path: Path,
 }
-"""What is no list of its parts."""
+"""Types that are not written as a list of their parts."""
 
 
 @cache
 def _reader(kind: Any) -> Callable[[Any], Any]:
-    """What makes a value of a type of what JSON told of it."""
+    """The function that makes a value of a type from what JSON tells of it."""
     origin, parts = get_origin(kind) or kind, get_args(kind)
     if hasattr(origin, "__value__"):  # the name of a type, as NumPy's NDArray is one from 2.5 on
         return _reader(origin.__value__)

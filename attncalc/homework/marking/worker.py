@@ -31,7 +31,7 @@ LEAST_MEMORY = 2**30
 
 
 class Task(NamedTuple):
-    """By what sheets are marked, and how."""
+    """What sheets are marked by, and how."""
 
     version: str
     source: str  # of the key
@@ -46,7 +46,7 @@ Mark = Callable[[Submission], Graded]
 
 
 def begun(task: Task) -> Mark:
-    """What marks the sheets of a task."""
+    """The function that marks the sheets of a task."""
     here = version("attncalc")
     if task.version != here:
         raise AttncalcError(f"a worker has attncalc {here}, but {task.version} hands out the sheets")
@@ -77,7 +77,7 @@ def main(begin: Callable[[Task], Mark] = begun) -> NoReturn:
 
 
 def _listen(source: BinaryIO, lines: SimpleQueue[bytes]) -> None:
-    """Pass on what is handed over; where it ends, whoever wanted the answers is gone."""
+    """Pass on what is handed over; when it ends, nobody wants answers any more."""
     for line in source:
         lines.put(line)
     os._exit(0)

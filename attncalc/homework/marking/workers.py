@@ -1,7 +1,7 @@
 """Work is shared out: batches of sheets go to an executor's workers, each of which marks them in a process of its own.
 
-A process may hang, die or take all the memory, and costs the sheet that it had, which is listed; the next one goes on.
-It ends with the call, however that ends, and what goes between is JSON.
+A process may hang, die or take all the memory: that costs only the sheet that it had, which is listed, and a new one
+goes on. It ends with the call, however that ends. What is sent to it and back is JSON.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def grade(
     jobs: int = 1,
     executor: Executor | None = None,
 ) -> list[Graded]:
-    """Every submission, marked by so many processes here, or by an executor's workers, in the order of their coming."""
+    """Every submission, marked by so many processes here or by an executor's workers, in the order they came in."""
     key, asked = posed.contents, {**reading.asked(), "most": None}
     task = to_json(Task(version("attncalc"), key.source, key.members, policy, reveal, dtype, asked))
     call = token_hex(8)
@@ -78,7 +78,7 @@ def grade(
 
 
 def _by(executor: Executor, call: str, task: str, batches: Iterator[list[Submission]]) -> Iterator[Graded]:
-    """What an executor's workers make of batches, of which so many wait there at a time."""
+    """What an executor's workers make of batches, of which it is handed only so many at a time."""
     sent = ((executor.submit(marked, call, task, text), text) for text in map(to_json, batches))
     waiting = deque(islice(sent, MOST_WAITING))
     try:
@@ -92,7 +92,7 @@ def _by(executor: Executor, call: str, task: str, batches: Iterator[list[Submiss
 
 
 def _done(future: Future[str], again: Callable[[], Future[str]]) -> str:
-    """What became of a batch; where its worker was lost, it is handed to another."""
+    """What became of a batch; if its worker is lost, it is handed to another one, once."""
     try:
         return future.result()
     except AttncalcError:
@@ -123,7 +123,7 @@ def _with_data(one: Submission) -> Submission:
 
 
 def marked(call: str, task: str, batch: str) -> str:
-    """What comes of a batch of submissions, in JSON as they are."""
+    """What comes of a batch of submissions, both in JSON."""
     return to_json(_here(call, task, from_json(list[Submission], batch)))
 
 
@@ -133,7 +133,7 @@ def _here(call: str, task: str, batch: Sequence[Submission]) -> list[Graded]:
 
 
 def _one(call: str, task: str, submission: Submission) -> Graded:
-    """A sheet, marked; one that twice ended the process that marked it is listed."""
+    """A sheet, marked; or listed, if it has twice ended the process that marks it."""
     for _ in range(2):
         with _Process.of(call, task) as process:
             answer = process.ask(to_json(submission))
@@ -185,7 +185,7 @@ class _Process:
     @classmethod
     @contextmanager
     def of(cls, call: str, task: str) -> Iterator[_Process]:
-        """A process of a call that has nothing to do, or a new one."""
+        """An idle process of a call, or a new one."""
         with cls.lock:
             waiting = [one for one in cls.idle.get(call, []) if one.process.poll() is None]
             process = waiting.pop() if waiting else None
@@ -232,7 +232,7 @@ class _Process:
 
     @classmethod
     def end_all(cls, call: str) -> None:
-        """End those of a call, for which none begins any more."""
+        """End all processes of a call, and let none begin for it any more."""
         with cls.lock:
             cls.ended.add(call)
             cls.idle.pop(call, None)
