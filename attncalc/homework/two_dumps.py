@@ -30,14 +30,14 @@ SOUND = VERDICTS[:2]
 MOST_AT_ONCE = 2**22  # entries of a piece
 MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
 MOST_HEADS = 256
-MOST_COLUMNS, MOST_ROWS = 4096, 64  # of an array whose last axis is laid anew, and of those by which it is
+MOST_COLUMNS, MOST_ROWS = 4096, 64  # of an array whose last axis may be permuted, and looked at for that
 MOST_TOLD = 16  # places in an order
-NEARLY_NOTHING = 1e-6  # a row of zeros is judged by so much of what lies around it
+NEARLY_NOTHING = 1e-6  # a row of zeros is judged by this share of the largest entry of all rows
 LATEST = 8
 ONE_WAY = 0.8
-"""Of a difference that is a factor or a term this share lies that way, at least."""
+"""A difference is a factor or a term if at least this share of it lies that way."""
 GROWN, ASTRAY = 6, 32
-"""Noise is carried on: in the mean an array may be off so many times as far as its latest ones, an entry so many."""
+"""Noise grows on the way: an array may be off so many times as far as the latest ones, and an entry so many times."""
 
 Tolerance = tuple[float, float]
 """Relative and absolute."""
@@ -53,20 +53,20 @@ class Dumped(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """How far entries may lie apart: by what was said, else as parts of the largest entry of their row."""
+    """How far entries may lie apart: by a tolerance that was said, else relative to the largest entry of their row."""
 
     said: Tolerance | None
     noise: float  # of the coarser of their types
-    usual: float  # so far off, in the mean, are the arrays before them, or numbers of that type
+    usual: float  # how far arrays before them are off in the mean, or at least numbers of that type
 
     def beyond(self, off: Array, parts: Array, y: Array) -> Array:
-        """Which entries lie further apart than was said, or, as parts of their rows, than their types' noise."""
+        """Which entries lie further apart than was said, or, relative to their rows, than their types' noise."""
         if self.said is not None:
             return np.asarray(off > self.said[1] + self.said[0] * np.where(np.isfinite(y), np.abs(y), 0.0))
         return np.asarray(parts > self.noise)
 
     def carried(self, mean: float, most: float) -> bool:
-        """Whether an array is off no further than by the noise of those before it, which it carries on."""
+        """Whether an array is off no further than by noise that it carries on from those before it."""
         grown = mean <= GROWN * self.usual and most <= ASTRAY * self.usual
         return self.said is None and self.noise > 0 and grown
 
@@ -225,14 +225,14 @@ def _path(name: str) -> str:
 _LAYER = re.compile(r"\D*\b(?:layers?|h|blocks?)\.(\d{1,9})")
 _LAST = re.compile(r"(?:(?:gpt_neox|decoder)\.)?(?:norm|ln_f|final_layer_?norm)")
 _STATE = re.compile(r"hidden_states?[./_](\d{1,9})")
-"""Modules that give hidden states, the last one behind a norm; and what these are called as they are returned."""
+"""The modules that give hidden states, the last of them a norm, and the names of these states as they are returned."""
 
 
 def _returned(dump: Mapping[str, Any], other: Mapping[str, Any]) -> Callable[[str], str]:
-    """What a model of Hugging Face's libraries returns in the other dump of what its modules give in this one.
+    """The function that renames modules of one dump to the states that Hugging Face's models return in the other.
 
-    The last state is behind the last norm of a decoder, and not what its last layer gives. Which layer is the last one
-    is known where both dumps have all of them. Mamba, whose layers are mixers, counts its states otherwise.
+    A decoder's last state comes after its last norm, and is not what its last layer gives. Which layer is the last one
+    is known if both dumps have all of them. Mamba, whose layers are mixers, counts its states otherwise.
     """
     paths = {name: _path(name) for name in dump}
     layers = [int(found[1]) for path in paths.values() if (found := _LAYER.match(path))]
@@ -245,13 +245,13 @@ def _returned(dump: Mapping[str, Any], other: Mapping[str, Any]) -> Callable[[st
     for path in paths.values():
         layer = _LAYER.fullmatch(path)
         number = int(layer[1]) + 1 if layer else last if _LAST.fullmatch(path) else 0
-        ends = has_all and (not layer or "encoder.layer." in path)  # those of BERT and ViT, behind which is no norm
+        ends = has_all and (not layer or "encoder.layer." in path)  # those of BERT and ViT have no norm after them
         if 0 < number < last or (number == last and ends):
             named[path] = f"hidden_states.{number}"
     return lambda name: named.get(path := _path(name), path)
 
 
-_WITHIN = (  # what comes first in a layer, where a dump's order does not tell: in its attention, and behind that
+_WITHIN = (  # the order within a layer, if a dump's own does not tell: in its attention, and after that
     (
         r"input_layernorm|ln_1|norm_?1|attn_norm|\d\.(layer_)?norm$", r"q_proj|query|\bq\b|q_lin|in_proj",
         r"k_proj|key\b|\bk\b|k_lin", r"v_proj|value|\bv\b|v_lin", r"c_attn|qkv", r"[qk]_norm|conv1d",
@@ -268,8 +268,8 @@ _WITHIN = (  # what comes first in a layer, where a dump's order does not tell: 
 
 
 def _within(name: str) -> tuple[int, int]:
-    """Where in its layer an array comes, by its name: its attention, that to an encoder, what is behind, all else."""
-    name = re.sub(r"\.\w*drop(out)?$", "", name)  # where what is dropped comes
+    """The rank of an array in its layer, by its name: attention, that to an encoder, what comes after, all else."""
+    name = re.sub(r"\.\w*drop(out)?$", "", name)  # a dropout ranks with what it drops
     for part, patterns in enumerate(_WITHIN):
         found = next((n for n, pattern in enumerate(patterns) if re.search(pattern, name)), None)
         if found is not None:
@@ -278,9 +278,9 @@ def _within(name: str) -> tuple[int, int]:
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Names in the order of layers: what is before them, layer after layer, and what is behind them.
+    """Names in the order of layers: what comes before them, layer after layer, and what comes after them.
 
-    An encoder is in front of its decoder, and, where the order of a dump does not tell, what is in a module before it.
+    An encoder comes before its decoder, and, if the order of a dump does not tell, the parts of a module before it.
     """
     told = list(names) != sorted(names)  # else the order is the alphabet's, and tells nothing
     layered = [bool(re.search(r"\d", name)) for name in names]
@@ -288,7 +288,7 @@ def in_order(names: Sequence[str]) -> list[str]:
     of_two = {"encoder", "decoder"} <= set(sides)
 
     def key(i: int, name: str) -> tuple[Any, ...]:
-        last = re.search(r"logits|lm_head|loss", name)  # behind all layers, wherever the dump has it
+        last = re.search(r"logits|lm_head|loss", name)  # after all layers, wherever the dump has it
         front = bool(re.search(r"emb|wte|wpe|position|shared|drop$", name)) or (
             told and not last and True not in layered[:i] and any(layered)
         )
@@ -305,7 +305,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
     keys = {name: key(i, name) for i, name in enumerate(names)}
     inner: dict[str, tuple[Any, ...]] = {}
-    for name in () if told else reversed(names):  # what is in a module before that
+    for name in () if told else reversed(names):  # the parts of a module before it
         keys[name] = (*max(keys[name], inner[name]), math.inf) if name in inner else keys[name]
         module = name
         while module := module.rpartition(".")[0]:
@@ -314,7 +314,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 
 def _laid(array: Dumped, layout: str | None) -> Dumped:
-    """The array with its heads in front of its tokens, where it was said that they lie behind."""
+    """The array with its heads in front of its tokens, if it was said that tokens come first."""
     if layout not in ("bnhd", "nhd") or len(array.shape) != len(layout):
         return array
     whole = array.read
@@ -323,7 +323,7 @@ def _laid(array: Dumped, layout: str | None) -> Dumped:
 
 
 def pieces(shape: Sequence[int]) -> Iterator[tuple[slice, ...]]:
-    """Places that together are the whole of an array, each of no more entries than are looked at at once."""
+    """The places of the pieces that make up an array, each with no more entries than are looked at at once."""
     if len(shape) < 2 or math.prod(shape) <= MOST_AT_ONCE:
         yield ()
         return
@@ -335,7 +335,7 @@ def pieces(shape: Sequence[int]) -> Iterator[tuple[slice, ...]]:
 
 
 def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None, before: list[float]) -> Compared:
-    """What is found of a pair behind others so far off; a leading axis of 1 is that of a batch, and no difference."""
+    """What is found of a pair, if those `before` are so far off; a leading axis of 1 is a batch's and no difference."""
     a, b = _without_batch(a, b)
     allowed: Allowed | None = None
     if a.shape != b.shape:
@@ -351,7 +351,7 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
         with np.errstate(all="ignore"):
             x, y = (part.astype(np.float64) for part in held)
             off = _off(x, y)
-            if all(part.dtype.kind in "iu" for part in held):  # beyond 2^53 floats may be alike that these are not
+            if all(part.dtype.kind in "iu" for part in held):  # beyond 2^53 these may differ where floats do not
                 lost = (off == 0) & (held[0] != held[1])
                 off[lost] = np.abs(np.subtract(*(part[lost].astype(object) for part in held)))
             parts = _parts(off, y)
@@ -379,16 +379,16 @@ def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None
 
 
 def _is_one_way(ways: Array, size: float, many: int) -> bool:
-    """Whether a difference is for the most part a factor, or a term, which no noise is.
+    """Whether a difference is mostly a factor or a term, which noise never is.
 
-    It is told by its square, its product with what is right, and its sum; and by the square of what is right.
+    `ways` are its square, its product with the right array, and its sum; `size` is the square of the right array.
     """
     square, along, whole = ways
     return bool(max(along**2 / size if size else 0.0, whole**2 / max(many, 1)) > ONE_WAY * square)
 
 
 def _cosine(product: float, square: float, other: float) -> float:
-    """From sums of products; rounding takes it beyond 1, or off it where the arrays are equal."""
+    """The cosine, from sums of products, without what rounding does: 1 for equal arrays, and never beyond."""
     if product == square == other:
         return 1.0 if math.isfinite(product) else math.nan
     return float(np.clip(product / np.sqrt(square) / np.sqrt(other), -1, 1))
@@ -411,7 +411,7 @@ def _first(array: Dumped) -> Dumped:
 
 
 def _off(x: Array, y: Array) -> Array:
-    """How far entries lie apart; equal infinities and two NaN do not, and one of them does infinitely."""
+    """How far entries lie apart: 0 for equal infinities and for two NaN, ∞ if only one of the two is finite."""
     off = np.abs(x - y)
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     return np.where(same, 0.0, np.where(np.isfinite(off), off, np.inf))
@@ -425,7 +425,7 @@ def _rows(y: Array) -> Array:
 
 
 def _parts(off: Array, y: Array) -> Array:
-    """How far entries lie apart, as parts of the largest of their row."""
+    """How far entries lie apart, relative to the largest of their row."""
     return np.where(off > 0, off / _rows(y), 0.0)
 
 
@@ -436,7 +436,7 @@ def _mean(squares: float, many: int) -> float:
 def _allowed(
     a: Dumped, b: Dumped, x: Array, y: Array, tolerance: Tolerance | None, dtype: str | None, before: Sequence[float]
 ) -> Allowed:
-    """By the coarser of their types: as they were stored, or seem to have been before they were widened."""
+    """What is allowed by the coarser of two types: as stored, or as they seem to have been before they were widened."""
     types = [dtype or _type(each.stored, value) for each, value in ((a, x), (b, y)) if value.dtype.kind not in "biu"]
     noise = max((NOISE.get(name, ROUND_OFF) for name in types), default=0.0)
     unit = max((2.0 ** -(1 + PRECISIONS[name].bits) for name in types if name in PRECISIONS), default=0.0)
@@ -489,7 +489,7 @@ def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | N
 
 
 def _columns(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> str:
-    """In which order the first array has the last axis of the second, in the longest blocks that stay whole."""
+    """The order in which the first array has the last axis of the second, in the longest blocks that stay whole."""
     size = y.shape[-1] if y.ndim > 1 else 0
     mine, theirs = (each.reshape(-1, max(size, 1))[:MOST_ROWS] for each in (x, y))
     if len(mine) < FEW or not 1 < size <= MOST_COLUMNS:
@@ -507,7 +507,7 @@ def _columns(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> str:
 def _another(
     a: Dumped, b: Mapping[str, Dumped], tolerance: Tolerance | None, dtype: str | None, before: Sequence[float]
 ) -> str:
-    """Which other array of the second dump it is, as where layers are counted from 1, or two are confused."""
+    """Which other array of the second dump it is, as when layers are counted from 1, or two are confused."""
     for name, other in b.items():
         mine, theirs = _without_batch(a, other)
         if name != a.name and mine.shape == theirs.shape and FEW <= math.prod(mine.shape) <= MOST_LAID_ANEW:
@@ -519,7 +519,7 @@ def _another(
 
 
 def _times(factor: float) -> str:
-    """A factor in four digits; of one that is nearly 1, or −1, by how much it is another."""
+    """A factor in four digits; if it is nearly 1 or −1, by how much it differs from that."""
     told = f"{factor:.4g}"
     if abs(float(told)) != 1:
         return f"{told} times"
@@ -532,7 +532,7 @@ FEW = 4
 
 
 def _order(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> list[int] | None:
-    """Which head of the first is each of the second, if it is a permutation."""
+    """For each head of the second array, which one of the first it is; None if this is no permutation."""
     left = list(range(len(x)))
     order = []
     for head in y:

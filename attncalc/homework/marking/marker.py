@@ -144,7 +144,7 @@ class Marker:
         }
 
     def _heads_first(self, answer: Answer, step: StepKey, name: str) -> Answer:
-        """The output of a norm of heads, heads first: some models have tokens first; if both fit, the nearer is meant."""
+        """The output of a norm of heads, heads first: some models have tokens first; if both fit, the nearer counts."""
         modules = self.key.names.of_modules
         if step[1] != "output" or len(answer.shape) != 3 or modules is None or not modules.step(name):
             return answer

@@ -32,7 +32,7 @@ UNAIDED, AIDED, SHOWN, OPEN, FOLLOWED, GIVEN = "unaided", "aided", "shown", "to 
 MOST_AT_ONCE = 16
 """A step with more entries may be answered a row or a cell at a time."""
 MOST_TRIED = 24
-"""Of so many entries one is looked for that can be worked out as an example."""
+"""Among so many entries one is looked for that can be worked out as an example."""
 
 
 @dataclass(eq=False)
@@ -58,7 +58,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """By which the step is asked for."""
+        """The name by which the step is asked for."""
         return self.step.key
 
     def entry(self, at: Iterable[Any]) -> str:
@@ -88,7 +88,7 @@ class Task:
 
     @property
     def first_blank(self) -> int:
-        """Of the entries in their order, the first one that is not answered yet."""
+        """The number of the first entry, in their order, that is not answered yet."""
         return 0 if self.part is None else int(np.argmin(self.part.answered.ravel()))
 
 
@@ -126,9 +126,9 @@ class Posed:
     # Answers
 
     def judge(self, task: Task, sheet: Sheet) -> Finding:
-        """What is found of an answer to a task; own values before it are taken for what they are.
+        """The finding on an answer to a task, beside the own values of the other ones.
 
-        What follows from them is judged anew. An InputError is raised for what is no answer to the task.
+        Tasks that are open, or follow from own values, are judged anew. Raises InputError for what is no answer to it.
         """
         said = self._completed(task, self._answer(task, sheet))
         before = {each.name: each.answer for each in self.tasks if each.answer is not None and each is not task}
@@ -171,7 +171,7 @@ class Posed:
         return found[0]
 
     def _completed(self, task: Task, said: Answer) -> Answer:
-        """A row or a cell of a large step with those before it; entries that are asked for alone, in their places."""
+        """An answer with the rows and cells of a large step before it, or with entries that are asked for in place."""
         where = task.exercise.where
         if where is not None and said.value.size == np.count_nonzero(where) < where.size:
             alone = np.full(where.shape, None, dtype=object)
@@ -220,9 +220,9 @@ class Posed:
         return [Paragraph(f"{text[:1].upper()}{text[1:]}.".replace("..", ".")) for text in words]
 
     def _example(self, task: Task) -> tuple[Line, ...]:
-        """An entry that is worked out, of a step that has others: not the one that is next, nor the first wrong one.
+        """Another entry of a step, worked out: not the one that is next, nor the first wrong one.
 
-        Where entries are asked for it is none of these.
+        If only some entries are asked for, it is none of these.
         """
         step, wrong = task.step, task.finding.wrong.cells[:1] if task.finding else ()
         if step.value is None or step.value.size < 2:

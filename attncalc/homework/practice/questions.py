@@ -12,9 +12,9 @@ from attncalc.record.trace import Step
 from attncalc.render.page import Block, Paragraph
 
 REASONS = 3
-"""Among so many reasons of real steps the right one is looked for."""
+"""The right reason is to be found among so many, all of real steps."""
 OFTEN = 3
-"""After one right step of so many it is asked why."""
+"""After every so many right steps it is asked why the last one is there."""
 
 
 class Why(NamedTuple):
@@ -30,7 +30,7 @@ class Why(NamedTuple):
         return [Paragraph(f"Which of these is why there is a step {self.name}? Say 1, 2 or 3, or go on."), *listed]
 
     def replied(self, text: str) -> list[Block] | None:
-        """What is said back to a number; None of anything else, which is no reply."""
+        """What is said back to a number; None for anything else, which is no reply."""
         if text not in map(str, range(1, len(self.reasons) + 1)):
             return None
         if int(text) == self.right:
@@ -39,9 +39,9 @@ class Why(NamedTuple):
 
 
 def why(posed: Posed, task: Task, turn: int) -> Why | None:
-    """The question why a step is there, now and then; None else, and where there are no three reasons.
+    """The question why a step is there, now and then; None otherwise, and if there are not three reasons.
 
-    Not in front of a single number, whose answer may be 1, 2 or 3 as well.
+    It is not asked before a step of a single number, whose answer might be 1, 2 or 3 as well.
     """
     ahead = posed.tasks[posed.tasks.index(task) + 1 :]
     if turn % OFTEN or task.hints or (ahead and not ahead[0].step.shape):

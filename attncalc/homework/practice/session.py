@@ -27,10 +27,10 @@ LETTERS = {word[0]: word for word in WORDS}
 ENOUGH = 3
 """So many problems in a row without help, and the session ends."""
 AGAIN = 3
-"""After the same wrong answer so many times a hint is offered."""
+"""If the same wrong answer is given so many times, a hint is offered."""
 MOST_CELLS = 6
 MOST_BYTES = 4 * 2**20
-"""Of a file with an answer."""
+"""So large a file with an answer may be."""
 TOLD = (
     "An answer is what an operand takes: 1 2; 3 4, or a file as @FILE. In its place you can say "
     f"{', '.join(WORDS)}, or their first letters."
@@ -44,7 +44,7 @@ PRAISE = {
 }
 
 Draw = Callable[[int, str], Posed]
-"""A problem by its number, from 0 on; if there is a choice, one on which a mistake shows. An AttncalcError: no more."""
+"""Draws a problem by its number, from 0 on, on which a mistake shows if there is a choice; AttncalcError: no more."""
 
 
 class Session:
@@ -66,14 +66,14 @@ class Session:
         self.draw, self.number, self.first, self.fade = draw, number, number, fade
         self.whys, self.predict, self.hints, self.decimal = whys, predict, hints, decimal
         self.question: Why | None = None
-        self.right = 0  # so many steps were right at once
-        self.predicted: dict[str, tuple[int, ...]] = {}  # of each step of the problem, where its largest entry is to be
+        self.right = 0  # how many steps were right without help
+        self.predicted: dict[str, tuple[int, ...]] = {}  # where the student expects the largest entry of each step
         self.example: list[Block] = []  # the steps that are worked out
         self._pose(draw(number, ""))
         self.ended = False
-        self.unaided = 0  # so many problems in a row
+        self.unaided = 0  # how many problems in a row were done without help
         self.counted = False  # whether the problem at hand is in that number
-        self.last: dict[str, str] = {}  # how each step ended when it was done last
+        self.last: dict[str, str] = {}  # how each step ended the last time
         self.met: dict[str, int] = {}  # mistakes, and how often they were made
         self.latest = ""
         self.said = ""  # the last line, with the numbers of a file in place of its name
@@ -212,7 +212,7 @@ class Session:
         return [*found, Paragraph(onward)]
 
     def close(self) -> list[Block]:
-        """What is said where somebody ends before that."""
+        """What is said if somebody ends early."""
         return [] if self.ended else self._closing()
 
     def _remember(self) -> None:
@@ -295,7 +295,7 @@ class Session:
     # Questions beside the numbers
 
     def _whys(self, task: Task) -> Why | None:
-        """The question why a step that is right is there, now and then."""
+        """Now and then, the question why a right step is there."""
         if not self.whys or task.state != UNAIDED:
             return None
         self.right += 1
@@ -305,7 +305,7 @@ class Session:
         return self.predict and not task.is_done and not task.shown and largest(task.step) is not None
 
     def _foreseen(self, text: str) -> list[Block] | None:
-        """What is said back to a place; None of what is none, or where none was asked for."""
+        """What is said back to a place; None if it is no place, or if none was asked for."""
         task = self.task
         if task is None or not self._may_foresee(task) or (found := place(task.step, text)) is None:
             return None
