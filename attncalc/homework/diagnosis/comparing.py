@@ -38,7 +38,7 @@ ROUGHLY = 0.1
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 FAR = 16
-"""A stored number that is off by more than so many times its noise may be a slip."""
+"""A stored number that is off by more than this many times its noise may be a slip."""
 
 
 def fits(answer: Answer, value: Array) -> Array:
@@ -235,7 +235,7 @@ BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
 OFTEN = 0.05
 """Where a share of all answers larger than this would fit as well, rounding on the way explains nothing."""
 OUTLYING = 5
-"""Entries larger than so many times the largest right one are outliers."""
+"""Entries larger than this many times the largest right one are outliers."""
 
 
 class Odds(NamedTuple):
@@ -366,7 +366,7 @@ MODES = ("half-up", "half-even", "truncate")
 MOST_PLACES = 24
 """With more places than this, no single one is rounded, or spared, by itself."""
 THROUGHOUT = 4
-"""The first so many scopes round everywhere, or at every step."""
+"""How many of the first scopes round everywhere, or at every step."""
 
 Digits = tuple[tuple[int, int], ...]
 """Pairs of decimals and significant figures that somebody may have rounded to; figures count where they are not 0."""

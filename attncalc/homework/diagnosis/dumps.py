@@ -35,7 +35,7 @@ PERMUTED = "heads-permuted"
 HEADS = ("h", "g")
 """The axes of the heads of queries and of keys."""
 ON_THE_WAY = 1e3
-"""A row with an entry so many times as large as the right ones is about to overflow."""
+"""A row with an entry this many times as large as its right ones is about to overflow."""
 
 
 def explanations(

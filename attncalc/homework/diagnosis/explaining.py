@@ -44,14 +44,14 @@ is likely to be behind them."""
 COUNTED = 0.02
 """The prior of whole numbers that another convention gives, as when places are counted from 1."""
 MOST_PAIRS = 3000
-"""So many pairs of mistakes are tried at most, which takes some seconds if a whole layer is in the gap."""
+"""How many pairs of mistakes are tried at most; this takes some seconds if a whole layer is in the gap."""
 MOST_HEADS = 16
-"""Each head is tried by itself if there are no more than so many."""
+"""The most heads of which each is tried by itself."""
 CUT = "fused-qkv-order"
 OF_MANY = ("h", "b")
 """The axes of heads, and of the items of a batch: a mistake may be made in some of them alone."""
 FAR = 30
-"""Rounding on the way moves a number by no more than so many units of its last digit plus 2 % of the largest."""
+"""Rounding on the way moves a number by at most this many units of its last digit plus 2 % of the largest."""
 
 
 def explanations(key: Key, question: Question, *, as_written: bool = False) -> Iterator[list[Explanation]]:

@@ -52,11 +52,11 @@ def known(calculation: str) -> tuple[Mistake, ...]:
 LARGE = 2**20
 """If a step, or a value behind it, has more entries, it is not worked out for every mistake."""
 FEW = 2**14
-"""For up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
+"""The most entries for which everything is tried: rounding in every manner, and two mistakes at once."""
 BLOCK = 2**20
 """A mistake is not tried if one of its values has more entries at the chosen places."""
 AT_ONCE = 2**18
-"""About so many entries are worked out at a time."""
+"""About how many entries are worked out at a time."""
 
 Whole = dict[Node, Array]
 """Whole values that several excerpts need."""
@@ -136,7 +136,7 @@ def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> 
 
 
 MOST_MOVED = 200
-"""Own values are moved one by one if they are no more than so many."""
+"""The most own values that are moved one by one."""
 LONGEST_NUMBER = 64
 """Bytes that a number takes, with what stands around it, where every number of a problem is written out."""
 MUCH_NEARER = 0.1

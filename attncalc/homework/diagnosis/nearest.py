@@ -21,13 +21,13 @@ from attncalc.homework.reading.answers import Answer
 from attncalc.language.graph import Node
 
 BEHIND = 4
-"""After one mistake, a step must be off by more than so many times the noise of its type to tell of another one."""
+"""After one mistake, a step must be off by more than this many times the noise of its type to tell of another one."""
 SAMPLE, SAMPLE_OF_OTHERS = 12, 4
-"""So many rows, and so many places of every axis before them, are looked at first."""
+"""How many rows, and how many places of every axis before them, are looked at first."""
 FAR = 0.1
 """A rule that was meant is off by less than this share of what the right value is off by, and of its own spread."""
 NO_NOISE, COARSE = 4, 2**-7
-"""A kernel's noise is at most so many times that of its type, or this share of a row, as after multiplying in
+"""A kernel's noise is at most this many times that of its type, or this share of a row, as after multiplying in
 bfloat16. Whatever is further off was meant otherwise."""
 ALONG = 0.5
 """What is off by less than that share is noise only if its cosine with the way to the right value is below this."""
@@ -36,11 +36,11 @@ NEARER = 0.5
 WITHIN_NOISE = 0.6
 """A rule that is within the noise of its type is off by less than this share of what the right value is off by."""
 AS_NEAR, EXACTLY_AS_NEAR = 1.5, 1e-6
-"""Rules no further off than so many times the nearest one, or than this little, explain as much."""
+"""Rules that are off by at most this many times as much as the nearest one, or by this little, explain as much."""
 NOTICEABLE = 0.08
 """If an answer is off by more than this share of the allowed noise, in the mean, it may be more than noise."""
 OFTEN, BY_NOISE = 16, 1 / 6
-"""So many runs show what rounding does; it leads no further than this share of the way to a rule that was meant."""
+"""How many runs show what rounding does, and what share of the way to a rule that was meant it may lead, at most."""
 
 
 class Near(NamedTuple):
@@ -286,7 +286,7 @@ def _tells(answer: Answer, value: Array, right: Array) -> bool:
 
 
 MOST_WEIGHED = 200
-"""In so many rows it is seen whether a rule fits by chance."""
+"""How many rows are looked at to see whether a rule fits by chance."""
 
 
 def _fits_throughout(key: Key, question: Question, node: Node, own: Own | None, right: float) -> bool:

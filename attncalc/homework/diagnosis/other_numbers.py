@@ -35,9 +35,9 @@ NARROWED, MORE_NARROWED = 18, 32
 CLOSELY = 0.05
 """It is narrowed further if the number is off by less than this share of what the first one was, or within noise."""
 MOST_NUMBERS = 32
-"""So many whole numbers are tried at most."""
+"""How many whole numbers are tried at most."""
 AS_NEAR = 1.5
-"""A number of fewer figures may be so many times as far off as the best one."""
+"""How many times as far off as the best number one of fewer figures may be."""
 
 
 def may_have_other_numbers(key: Key, question: Question) -> bool:

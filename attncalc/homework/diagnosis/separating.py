@@ -44,7 +44,7 @@ SHARES = ("probabilities", "likelihood")
 SUM_OFF = 1e-6
 MOST_DECIMALS = 15
 ENDLESS = 15
-"""A number of so many figures is a fraction or a root; one that is drawn like it has two decimals."""
+"""A number of this many figures is a fraction or a root; one that is drawn like it has two decimals."""
 WIDE = 9
 
 
@@ -215,7 +215,7 @@ def _halved(count: int, random: Random) -> Array:
 APART = 5e-3
 """Two values differ visibly if an entry differs by more than this."""
 DRAWS, FEW_DRAWS = 12, 2
-"""So often other numbers are drawn; less often with other sizes, which help at once if at all."""
+"""How often other numbers are drawn; with other sizes less often, as these help at once or not at all."""
 
 
 def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> dict[str, Any] | None:

@@ -88,17 +88,17 @@ SLIPS = (
 
 
 LEAST_RIGHT = 2
-"""So many entries must be right for the only wrong one to be a slip."""
+"""How many entries must be right for the only wrong one to be a slip."""
 MOST_MISREAD = 200
-"""A misread number is looked for in operands of no more entries than this."""
+"""The most entries of an operand in which a misread number is looked for."""
 MOST_DIGITS = 4
-"""The first so many digits of each are tried as misread."""
+"""How many digits of a number, from the first on, are tried as misread."""
 MOST_ROWS = 6
-"""Up to so many rows, columns, or entries of a vector are tried in every order."""
+"""The most rows, columns, or entries of a vector that are tried in every order."""
 MOST_COPIED = 100
-"""A row that was written twice is looked for among no more rows than this."""
+"""The most rows among which one is looked for that was written twice."""
 AT_ONCE = 10_000
-"""Values that are compared at once have so many entries together, at most."""
+"""How many entries are compared at once, at most."""
 POWERS = (1, 2, 3)
 
 Reading = tuple[tuple[int, ...], float]

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from attncalc.homework.diagnosis.slips import Slip
 
 MOST_NAMED = MOST_MAPPED**2
-"""So many wrong entries are named: all those of the largest map that a page draws."""
+"""How many wrong entries are named, at most: all those of the largest map that a page draws."""
 
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit", close=True)
 FROM_ROUNDED = Finding(
@@ -173,7 +173,7 @@ def _separating(key: Key, step: StepKey, explanations: Sequence[Explanation]) ->
 
 
 OF_FLOAT32 = 6
-"""With so many decimals, numbers come from a machine, and may be off by float32's noise; hands write fewer."""
+"""Numbers of this many decimals come from a machine, and may be off by float32's noise; hands write fewer."""
 
 
 _NOT_FINITE = "an entry is not a {} number"

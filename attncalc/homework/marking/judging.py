@@ -140,11 +140,11 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
 
 
 SHOWN_DECIMALS = 4
-"""A step that the problem tells has so many decimals."""
+"""How many decimals a step has that the problem tells."""
 TELLING = 4
-"""Nobody fills a sheet up with a number of so many figures."""
+"""Nobody fills a sheet with a number of this many figures."""
 MOST_SECONDS = 20.0
-"""So much processor time may be spent on one sheet to find out what is behind its wrong steps."""
+"""How much processor time may be spent on one sheet to find out what is behind its wrong steps."""
 
 # A sheet is judged: a finding for each step, each after those that it is made of.
 #

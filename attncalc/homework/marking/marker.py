@@ -132,7 +132,7 @@ class Marker:
         return asked, (*notes, *(f"{fault}; the other steps are marked" for fault in unread.values())), unread
 
     def _laid(self, answers: Mapping[str, Answer], axes: int) -> dict[str, Answer]:
-        """The answers, with heads put in front of tokens in those of so many axes that are no scores and no weights."""
+        """The answers; in those with that many axes heads are put in front of tokens, but for scores and weights."""
         steps = {name: node for step, node in self.key.nodes.items() for name in ("/".join(step).strip("/"), step[1])}
         steps[""] = self.key.nodes[self.key.result]
         has_heads = {name for name, node in steps.items() if node.names[-1:] not in (("n",), ("m",))}

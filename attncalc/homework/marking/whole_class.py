@@ -142,7 +142,7 @@ def grade(problem: Problem, found: Sequence[Submission], reading: Reading, setti
 
 
 def counted(work: Iterable[Graded], many: int) -> list[Graded]:
-    """What comes of marking so many submissions; progress is told."""
+    """What comes of marking all submissions; progress is told on the way."""
     graded = []
     for one in work:
         graded.append(one)

@@ -25,9 +25,9 @@ from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import Policy
 
 IDLE = 60.0
-"""So many seconds it waits for another sheet."""
+"""How many seconds it waits for another sheet."""
 LEAST_MEMORY = 2**30
-"""So many bytes a sheet may take in any case."""
+"""How many bytes of memory a sheet may take in any case."""
 
 
 class Task(NamedTuple):

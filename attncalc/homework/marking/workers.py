@@ -39,7 +39,7 @@ MOST_AT_ONCE = 16
 MOST_WAITING = 256
 """Batches that an executor is handed before the first of them is done."""
 PATIENCE = 300.0
-"""So many seconds a sheet may take before its process is ended; reading and marking it have limits of their own."""
+"""How many seconds a sheet may take before its process is ended; reading and marking it have limits of their own."""
 COMMAND = (sys.executable, "-P", "-m", "attncalc.homework.marking.worker")
 
 
@@ -54,7 +54,7 @@ def grade(
     jobs: int = 1,
     executor: Executor | None = None,
 ) -> list[Graded]:
-    """Every submission, marked by so many processes here or by an executor's workers, in the order they came in."""
+    """Every submission, marked by `jobs` processes here or by an executor's workers, in the order they came in."""
     key, asked = posed.contents, {**reading.asked(), "most": None}
     task = to_json(Task(version("attncalc"), key.source, key.members, policy, reveal, dtype, asked))
     call = token_hex(8)
@@ -78,7 +78,7 @@ def grade(
 
 
 def _by(executor: Executor, call: str, task: str, batches: Iterator[list[Submission]]) -> Iterator[Graded]:
-    """What an executor's workers make of batches, of which it is handed only so many at a time."""
+    """What an executor's workers make of batches; it is handed a limited number at a time."""
     sent = ((executor.submit(marked, call, task, text), text) for text in map(to_json, batches))
     waiting = deque(islice(sent, MOST_WAITING))
     try:

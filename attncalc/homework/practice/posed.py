@@ -32,7 +32,7 @@ UNAIDED, AIDED, SHOWN, OPEN, FOLLOWED, GIVEN = "unaided", "aided", "shown", "to 
 MOST_AT_ONCE = 16
 """A step with more entries may be answered a row or a cell at a time."""
 MOST_TRIED = 24
-"""Among so many entries one is looked for that can be worked out as an example."""
+"""How many entries are tried, at most, to find one that can be worked out as an example."""
 
 
 @dataclass(eq=False)

@@ -12,9 +12,9 @@ from attncalc.record.trace import Step
 from attncalc.render.page import Block, Paragraph
 
 REASONS = 3
-"""The right reason is to be found among so many, all of real steps."""
+"""How many reasons the right one is to be found among, all of real steps."""
 OFTEN = 3
-"""After every so many right steps it is asked why the last one is there."""
+"""How many right steps there are for each that is asked why it is there."""
 
 
 class Why(NamedTuple):

@@ -25,12 +25,12 @@ WORDS = ("hint", "why", "skip", "back", "list", "next", "quit")
 """What may be said in place of an answer, each also by its first letter."""
 LETTERS = {word[0]: word for word in WORDS}
 ENOUGH = 3
-"""So many problems in a row without help, and the session ends."""
+"""After this many problems in a row without help the session ends."""
 AGAIN = 3
-"""If the same wrong answer is given so many times, a hint is offered."""
+"""After this many times the same wrong answer a hint is offered."""
 MOST_CELLS = 6
 MOST_BYTES = 4 * 2**20
-"""So large a file with an answer may be."""
+"""The most bytes that a file with an answer may have."""
 TOLD = (
     "An answer is what an operand takes: 1 2; 3 4, or a file as @FILE. In its place you can say "
     f"{', '.join(WORDS)}, or their first letters."
