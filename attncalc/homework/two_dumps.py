@@ -37,7 +37,7 @@ LATEST = 8
 ONE_WAY = 0.8
 """A difference is a factor or a term if at least this share of it lies that way."""
 GROWN, ASTRAY = 6, 32
-"""Noise grows on the way: how many times as far off as the latest arrays one may be in the mean, and an entry."""
+"""How many times as far off as the latest arrays one may be in the mean, and an entry of it, since noise grows."""
 
 Tolerance = tuple[float, float]
 """Relative and absolute."""

@@ -258,7 +258,7 @@ class Key:
         return usual + [found for (_, found), steps in zip(both, pairs, strict=True) if self._differ(steps)]
 
     def _written_by_mistakes(self, solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
-        """The steps that a solution's mistakes change, as another solution and as this one has them; of one layer."""
+        """The steps that a solution's mistakes change, in another one and in it; of like layers, only the first."""
         at = [word for mistake in solution.mistakes for word in mistake.at]
         found: dict[StepKey, tuple[Node, Node]] = {}
         for step, right in self.nodes.items():
@@ -335,7 +335,7 @@ class Key:
         return self._slack[step, stored]
 
     def worked_out_in(self, step: StepKey, stored: str, times: int, own: Own | None = None) -> Iterator[Array]:
-        """A step worked out so many times in a narrow type, with random rounding; own values stay as they are."""
+        """A step worked out several times in a narrow type, with random rounding; own values stay as they are."""
         for i in range(times):
             yield self._worked_out_in(self.nodes[step].sources[0], stored, np.random.default_rng(i), own)
 

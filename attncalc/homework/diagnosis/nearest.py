@@ -39,7 +39,7 @@ AS_NEAR, EXACTLY_AS_NEAR = 1.5, 1e-6
 """Rules that are off by at most this many times as much as the nearest one, or by this little, explain as much."""
 NOTICEABLE = 0.08
 """If an answer is off by more than this share of the allowed noise, in the mean, it may be more than noise."""
-OFTEN, BY_NOISE = 16, 1 / 6
+RUNS, BY_NOISE = 16, 1 / 6
 """How many runs show what rounding does, and what share of the way to a rule that was meant it may lead, at most."""
 
 
@@ -69,7 +69,7 @@ def nearest(
 
 
 def is_within(key: Key, question: Question, found: Sequence[Solution], own: Own | None) -> bool:
-    """Whether a candidate gives a dump within the noise of its type; for a large step always, without a look."""
+    """Whether a candidate gives a dump within the noise of its type; taken for granted of a large step."""
     return not key.is_small(question.step) or bool(hits(question.answer, values_of(key, question, found, own)))
 
 
@@ -108,7 +108,7 @@ def _explaining(key: Key, question: Question, nodes: Sequence[Node], own: Own | 
         if near.off < FAR * right:
             return True
         if not noise and answer.slack is not None:
-            times = key.worked_out_in(question.step, answer.stored, OFTEN, own)
+            times = key.worked_out_in(question.step, answer.stored, RUNS, own)
             noise.extend(_taken(value, step, chosen) for value in times)
         return _is_no_noise(value, due, sizes, noise)
 

@@ -14,7 +14,7 @@ from attncalc.evaluate.precisions import Narrow, held
 from attncalc.evaluate.values import Machine, evaluate, is_given
 from attncalc.homework.diagnosis.comparing import fits, largest, largest_error
 from attncalc.homework.diagnosis.key import Key, Question
-from attncalc.homework.diagnosis.nearest import OFTEN
+from attncalc.homework.diagnosis.nearest import RUNS
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
 from attncalc.homework.reading.stored_types import narrowest
@@ -94,7 +94,7 @@ def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
     bases = (question.own, unranked, {}) if question.own else ({},)
     away = np.linalg.norm(answer.value - question.expected, axis=-1)
     off = ~fits(answer, question.expected).all(axis=-1)
-    for value in (value for base in bases for value in key.worked_out_in(question.step, stored, OFTEN, base)):
+    for value in (value for base in bases for value in key.worked_out_in(question.step, stored, RUNS, base)):
         near = np.linalg.norm(answer.value - value, axis=-1) < NEARER * away
         off &= ~(near & fits(answer, value).all(axis=-1))
         if not off.any():

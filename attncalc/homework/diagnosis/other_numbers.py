@@ -37,7 +37,7 @@ CLOSELY = 0.05
 MOST_NUMBERS = 32
 """How many whole numbers are tried at most."""
 AS_NEAR = 1.5
-"""How many times as far off as the best number one of fewer figures may be."""
+"""A number of fewer figures may be off by this many times as much as the best one."""
 
 
 def may_have_other_numbers(key: Key, question: Question) -> bool:

@@ -274,7 +274,7 @@ FAR = 0.1
 """Rounding by more than this share of a step's largest entry is believed only if no mistake gives what was written."""
 
 
-@np.errstate(all="ignore")  # what is 0 or −∞ says nothing of a shift
+@np.errstate(all="ignore")  # 0, −∞ and blank rows say nothing of a shift
 def is_another_shift(key: Key, question: Question) -> bool:
     """Whether rows are right but for another shift of a softmax's scores: a term in each row, or a factor of powers.
 
@@ -296,9 +296,8 @@ def is_another_shift(key: Key, question: Question) -> bool:
     ends = (answer.value - answer.unit / 2, answer.value + answer.unit / 2)
     low, high = (end / right if is_power else end - right for end in ends)
     low, high = np.where(answer.answered, low, -np.inf), np.where(answer.answered, high, np.inf)
-    with np.errstate(invalid="ignore"):  # of rows that are left blank
-        shift = (low.max(along, keepdims=True) + high.min(along, keepdims=True)) / 2
-        found = fits(answer, right * shift) & (shift > 0) if is_power else fits(answer, right + shift)
+    shift = (low.max(along, keepdims=True) + high.min(along, keepdims=True)) / 2
+    found = fits(answer, right * shift) & (shift > 0) if is_power else fits(answer, right + shift)
     return bool((found | ~answer.answered).all())
 
 

@@ -79,7 +79,7 @@ MOST_MARKERS = 8
 DECIMALS = 2
 """Decimals of what a step earns, where the points of a problem are shared out among its steps."""
 WHOSE = ("student", "problem", "folder")
-"""What keys.json says of whose a problem is; with all else alike, two students have the same one."""
+"""What keys.json says of whose a problem is; problems that are otherwise alike share a marker."""
 
 
 @dataclass(frozen=True)

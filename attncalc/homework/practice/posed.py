@@ -171,7 +171,7 @@ class Posed:
         return found[0]
 
     def _completed(self, task: Task, said: Answer) -> Answer:
-        """An answer with the rows and cells of a large step before it, or with entries that are asked for in place."""
+        """The answer to a whole step: a row or a cell after those before it, or entries asked for in their places."""
         where = task.exercise.where
         if where is not None and said.value.size == np.count_nonzero(where) < where.size:
             alone = np.full(where.shape, None, dtype=object)

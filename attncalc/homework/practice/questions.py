@@ -12,9 +12,9 @@ from attncalc.record.trace import Step
 from attncalc.render.page import Block, Paragraph
 
 REASONS = 3
-"""How many reasons the right one is to be found among, all of real steps."""
+"""How many reasons of real steps are offered, one of which is right."""
 OFTEN = 3
-"""How many right steps there are for each that is asked why it is there."""
+"""One in this many right steps is followed by the question why it is there."""
 
 
 class Why(NamedTuple):
