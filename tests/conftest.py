@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 ELSEWHERE: set[str] = set()
-"""The tests that are spread and of which no row is looked at in this run."""
+"""The tests of which no row is looked at in this run."""
 
 
 def is_in_run(run: rows.Run, test: pytest.Item) -> bool:
@@ -59,14 +59,14 @@ def is_in_run(run: rows.Run, test: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)  # behind pytest's own, which makes a call of every row
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Leave the rows that are spread to the runs that look at them: they are most of all that there are.
+    """Leave rows to the runs that look at them: those of other runs are most of all that there are.
 
     Whoever asks for a row or a test by name gets all of them.
     """
     if rows.ONLY or metafunc.config.option.keyword:
         return
     test, calls = metafunc.definition, metafunc._calls  # no other way leaves a row before a test is made of it
-    found = [call for call in calls if (run := rows.run_of_row(test, call)) is None or is_in_run(run, test)]
+    found = [call for call in calls if is_in_run(rows.run_of_row(test, call), test)]
     if calls and not found:  # without any it would be a test of no row
         ELSEWHERE.add(test.nodeid)
     calls[:] = found or calls[:1]
@@ -86,7 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if rows.ONLY or config.option.keyword:
             is_long = any(map(item.get_closest_marker, ("thorough", "release")))
             return config.getoption("--thorough") or not is_long or rows.is_asked_for(item)
-        if rows.is_spread(item):
+        if hasattr(item, "callspec"):  # a row, which stands here only where it is in this run
             return item.nodeid.partition("[")[0] not in ELSEWHERE
         return is_in_run(rows.run_of(item), item)
 

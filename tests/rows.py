@@ -60,8 +60,8 @@ def run_of(item: pytest.Item) -> Run:
     return Run(item.get_closest_marker("thorough") is not None)
 
 
-def run_of_row(test: pytest.Item, call: Any) -> Run | None:
-    """When a row is looked at that is marked `spread`, as its test may be: each run takes rows of its own.
+def run_of_row(test: pytest.Item, call: Any) -> Run:
+    """When a row is looked at. Where rows are marked `spread`, as their test may be, each run takes rows of its own.
 
     The quick one takes one in so many (16), `--thorough` another, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of. Rows of whole models take
@@ -69,7 +69,7 @@ def run_of_row(test: pytest.Item, call: Any) -> Run | None:
     """
     marks = {mark.name: mark for mark in (*call.marks, *test.iter_markers())}
     if "spread" not in marks or not call.indices:
-        return None
+        return Run.RELEASE if "release" in marks else Run("thorough" in marks)
     if "release" in marks:
         return Run.RELEASE
     in_one = "_rows" in call.params and "every row" in call.id
