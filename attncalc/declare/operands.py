@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from attncalc.common.errors import flag
@@ -179,6 +180,7 @@ def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Decl
     return Declared(axes, symbol=symbol, help=help, required=required)
 
 
+@lru_cache(maxsize=4096)  # a model's names are asked for again and again
 def layer_of(name: str) -> tuple[str, int | None, str]:
     """`"encoder 2/wq"` → ("encoder", 2, "wq"), `"final norm/gamma"` → ("final_norm", None, "gamma").
 

@@ -7,9 +7,10 @@ and Quad-Double Arithmetic. How far off a value may be is carried along, so that
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ LARGEST_EXPONENT = 2000.0
 """Beyond it an exponential is 0 or ∞."""
 LONGEST_PRODUCT = 64
 """Whole powers up to this one are products; the others go by the logarithm."""
+REMEMBERED, FEW = 64, 1024
+"""How many results a function remembers, if what it is asked of has so few entries."""
 
 
 class Double(NamedTuple):
@@ -243,6 +246,25 @@ def outer(node: Node, a: Double, b: Double) -> Double:
     return mul(node, x, y)
 
 
+Found = TypeVar("Found")
+
+
+def _remembering(function: Callable[..., Found]) -> Callable[..., Found]:
+    """The same function, with its last results at hand: every layer of a model turns by the same angles."""
+
+    @lru_cache(maxsize=REMEMBERED)
+    def found(*numbers: tuple[tuple[bytes, tuple[int, ...]], ...]) -> Found:
+        return function(*(Double(*(np.frombuffer(data).reshape(shape) for data, shape in parts)) for parts in numbers))
+
+    @wraps(function)
+    def asked(*numbers: Double) -> Found:
+        if sum(x.head.size for x in numbers) > FEW:
+            return function(*numbers)
+        return found(*(tuple((np.float64(part).tobytes(), np.shape(part)) for part in x) for x in numbers))
+
+    return asked
+
+
 PI = Double(*map(np.asarray, (math.pi, 1.2246467991473532e-16, 3e-33)))
 EULER = Double(*map(np.asarray, (math.e, 1.4456468917292502e-16, 3e-33)))
 LN2 = Double(*map(np.asarray, (0.6931471805599453, 2.3190468138462996e-17, 6e-34)))
@@ -327,6 +349,11 @@ def log10(node: Node | None, x: Double) -> Double:
 
 def power(node: Node | None, x: Double, p: Double) -> Double:
     """A power: a product where the exponent is a small whole number."""
+    return _power(x, p)
+
+
+@_remembering
+def _power(x: Double, p: Double) -> Double:
     if p.head.ndim == 0 and p.tail == 0 and float(p.head).is_integer() and abs(p.head) <= LONGEST_PRODUCT:
         found = exactly(1.0)
         for digit in f"{int(abs(p.head)):b}":
@@ -337,6 +364,7 @@ def power(node: Node | None, x: Double, p: Double) -> Double:
     return _chosen((x.head == 0) & (p.head > 0), x, found)
 
 
+@_remembering
 def _sine_and_cosine(x: Double) -> tuple[Double, Double]:
     times = np.rint(np.where(np.abs(x.head) < TURNS, x.head, 0) / QUARTER[0])
     rest = x

@@ -259,7 +259,7 @@ class Key:
 
     def _written_by_mistakes(self, solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
         """The steps that a solution's mistakes change, in another one and in it; of like layers, only the first."""
-        at = [word for mistake in solution.mistakes for word in mistake.at]
+        at = tuple(word for mistake in solution.mistakes for word in mistake.at)
         found: dict[StepKey, tuple[Node, Node]] = {}
         for step, right in self.nodes.items():
             alike = re.sub(r"layer \d+", "layer", step[0]), step[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from posixpath import commonpath
 from typing import Any
 
@@ -454,7 +454,8 @@ def _untouched(forward: _Forward, rule: Mistake) -> set[Node]:
     return known
 
 
-def is_meant(step: StepKey, at: Sequence[str]) -> bool:
+@lru_cache(maxsize=2**15)  # every rule is written into the same steps
+def is_meant(step: StepKey, at: tuple[str, ...]) -> bool:
     """Whether a rule that writes `at` writes a step, named alone or together with the last of its parts."""
     group, name = step
     within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
@@ -471,6 +472,7 @@ def _are_of_one_part(group: str, other: str) -> bool:
     return commonpath([group, other]) in (group, other)
 
 
+@lru_cache(maxsize=4096)
 def enclosing_layer(group: str) -> str:
     """The layer that a part is in; "" for what is in none."""
     found = re.match(r".*?layer \d+", group)

@@ -596,7 +596,7 @@ def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterato
     An alternative is tried only if there is no own value of a step that it writes, which would speak against it.
     """
     for solution in question.right:
-        at = [word for rule in solution.rules for word in rule.at]  # none where the rules are options
+        at = tuple(word for rule in solution.rules for word in rule.at)  # none where the rules are options
         if solution.rules and not any(is_meant(step, at) for step in question.own):
             yield key.value(question.step, solution, question.own)
     if made and (wrong := key.solutions.by(*made)) and question.step in wrong.steps:

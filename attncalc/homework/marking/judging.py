@@ -581,7 +581,7 @@ class _Sheet:
         A gradient goes with the step that it is taken in: if that was written by one rule, so was the gradient.
         """
         subject = (step[0], self.key.nodes[step].args["of"] or step[1])
-        at = [word for rule in self.key.alternatives if is_meant(subject, rule.at) for word in rule.at]
+        at = tuple(word for rule in self.key.alternatives if is_meant(subject, rule.at) for word in rule.at)
         beside = [other for other in self.own if other not in own and is_meant(other, at)]
         for other in beside:
             if other not in self.behind:
