@@ -11,7 +11,7 @@ from attncalc.render.page import Block, Heading, Page, Paragraph
 from attncalc.render.printing import printed
 
 FORMATS = {"html": ".html", "markdown": ".md", "text": ".txt"}
-"""Of the pages → what their files end in."""
+"""The suffix of a page's file, by its format."""
 TEXT_COLUMNS = 80
 UNREAD = "Your sheet could not be read, and has no marks yet."
 
