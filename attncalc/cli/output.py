@@ -26,7 +26,7 @@ def prepare_streams() -> None:
         encoding = out.encoding
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(out.detach()), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None if it was closed; in a program of somebody's own it may be any
+        if isinstance(stream, io.TextIOWrapper):  # None if it was closed; another program may have set any object
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -61,7 +61,7 @@ def write(content: str | bytes | Iterable[str]) -> None:
         with suppress(OSError):  # drop what is buffered, or Python would try it once more at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            raise  # nobody reads on, which is nobody's fault
+            raise  # the reader has stopped reading, which is no error
         raise AttncalcError(f"cannot write the result: {reason(error)}") from None
 
 

@@ -60,7 +60,7 @@ TRIED = 5
 
 
 class Asked(NamedTuple):
-    """What is asked, and what is told."""
+    """What is asked, and what is shown."""
 
     ask: Annotated[
         list[str] | None, option("Problem", "--ask", "STEP,…", "the steps or entries to work out: output,weights[1,0]")

@@ -264,7 +264,7 @@ def refuse_drawing(word: str, drawing: Drawing, *but: str) -> None:
 def _of_document(
     word: str, drawing: Drawing, seed: int, asking: Asking, students: Sequence[str] | None, said: Container[str]
 ) -> Handouts:
-    """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
+    """The problem of a document, and what is asked of it: as the command line says, else as the document does."""
     read = Reading()
     refuse_drawing(word, drawing, *(("seed", "level") if students is not None else ()))
     contents = document_file(word, read)

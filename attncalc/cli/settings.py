@@ -499,7 +499,7 @@ def _cells(words: Sequence[str]) -> tuple[str, ...]:
 
 
 BY_POSITION, BY_NAME = "Operands, by position or by name", "Operands, by name"
-WIDEST = 30  # the most signs for what an option takes beside its name; longer words are in its help
+WIDEST = 30  # the most characters beside an option's name for what it takes; longer words are in its help
 FAMILY = 3  # the fewest options with another one's name in front that count as details of that
 SHORT = {"-q": "--quiet", "-d": "--digits", "-f": "--format", "-o": "--output"}
 

@@ -125,7 +125,7 @@ def _answered(
     marking: Marking,
     read: Reading,
 ) -> int:
-    """Show the result, or check an answer in its place, beside what a document has stored: the exit status."""
+    """Show the result, or check an answer instead, given what the document has stored; returns the exit status."""
     if check is None:
         solve_and_show(problem, chosen, read)
         return 0

@@ -187,7 +187,7 @@ def _of_places(key: _Key, option: str) -> dict[str, Any]:
 
 
 def _with_a_window(key: _Key, option: str) -> dict[str, Any]:
-    """All layers, except one of every so many: the first or the last of them."""
+    """All layers except the first, or the last, in each group of as many as the key says."""
     every = whole(key.config, key.name, key.source)
     layers = count(key.config, key.meaning["of"], key.source)
     other = 0 if key.meaning["global"] == "first" else every - 1
@@ -242,7 +242,7 @@ def _allowed(key: str, options: dict[str, Any], source: str) -> dict[str, Any]:
 def check_bias(
     buckets: int, options: Mapping[str, Any], table: Mapping[str, Any], source: str, *, causal: bool
 ) -> None:
-    """Refuse a largest distance that does not fit a learned bias of so many buckets, by the name of its key."""
+    """Refuse a largest distance that does not fit a learned bias with this many buckets, by the name of its key."""
     option = load("model").option("max_distance")
     assert option is not None, "it is an option of every attention"
     try:
@@ -323,7 +323,7 @@ def _turned(key: str, share: Any, head: int | None, source: str) -> int:
 
 
 def _of_kinds(config: Mapping[str, Any], source: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is said of the rotation in most layers, and the options of the rotation in layers with a window."""
+    """The settings of the rotation in most layers, and the options of the rotation in layers with a window."""
     held = dict(_object(config, "rope_parameters", source))
     found: dict[str, Any] = {}
     if isinstance(held.get(GLOBAL), Mapping):

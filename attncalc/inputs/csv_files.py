@@ -70,7 +70,7 @@ class TextFile(Contents):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its tables, where it has several."""
+        """The names of its tables, if it has several."""
         return tuple(blocks(self.text, self.source))
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:

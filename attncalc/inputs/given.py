@@ -310,7 +310,7 @@ def _check_entries(value: Array, kind: Kind, place: Place) -> None:
 
 
 def looks_numeric(text: str, kind: Kind = "real") -> bool:
-    """Whether a word is numeric text, which is a literal whatever files there are.
+    """Whether a word is numeric text, which is a literal even if there is a file of that name.
 
     `nan` and `inf` alone are not, nor is `[CLS]`: they may be names.
     """

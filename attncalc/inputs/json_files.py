@@ -91,7 +91,7 @@ def _parse_line(line: str, number: int, source: str) -> Any:
 
 
 def _records(rows: list[tuple[int, Any]], source: str) -> tuple[Any, list[str] | None]:
-    """The arrays of rows that are objects, and the labels beside them."""
+    """The arrays of JSON lines that are objects, and the labels beside them."""
     arrays: list[Any] = []
     labels: list[str] = []
     first: set[str] | None = None

@@ -88,7 +88,7 @@ def document_of(contents: Contents, reading: Reading) -> Document:
 
 
 def _settings(held: Any, source: str) -> dict[str, Any]:
-    """How a document says that it was carried out; what is no such setting is an error."""
+    """The settings of a document, which say how it was carried out; unknown ones are an error."""
     if not isinstance(held, dict):
         raise InputError(f"{source}: settings is {spoken(held)}, not an object")
     for key, value in held.items():

@@ -88,7 +88,7 @@ _MAGIC = (
 )
 _FORMULA = r"(?=.*\d)(?=.*[*^(])[\w\s.,;+\-*/^()√π]+"
 _MOST_FILES = 100_000  # of a folder that are one dump
-UNPACKED = 4  # an archive that may be a stranger's unpacks to at most so many times its own bytes
+UNPACKED = 4  # an archive that may be a stranger's unpacks to at most this many times its own bytes
 
 
 def opened(path: str, reading: Reading) -> Contents:

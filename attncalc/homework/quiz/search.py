@@ -35,7 +35,7 @@ TEMPLATES = 6
 """How many templates are tried, if there are several, until one shows every mistake."""
 FEWEST_DRAWS, MOST_DRAWS = 16, 200
 BY_CHANCE = 3
-"""If so many draws all give the template's numbers, there is nothing to draw."""
+"""If this many draws all give the template's numbers, there is nothing to draw."""
 PATIENCE = 4
 """How many times longer to draw while mistakes are still hidden."""
 WORK = 30_000

@@ -27,7 +27,7 @@ FORMULAS = ("none", "names", "full")
 
 
 class Wording(NamedTuple):
-    """What a worksheet says beside the numbers."""
+    """What a worksheet says besides the numbers."""
 
     formulas: str = FORMULAS[-1]
     reasons: bool = True
@@ -90,7 +90,7 @@ def given(trace: Trace, shown: Sequence[StepKey], printing: Printing = AS_IT_IS)
 
 
 def _counted(what: str, axis: str, printing: Printing) -> Paragraph:
-    """A line that says that places are counted from 0, whatever rows and columns are counted from."""
+    """A line that says that places count from 0, even if rows and columns count from 1."""
     though = f", though rows and columns count from {printing.base}" if printing.base else ""
     return Paragraph(f"{what} count from 0: 0 is the first along {axis}{though}", "about")
 
@@ -119,7 +119,7 @@ def _exercises(trace: Trace, exercises: Sequence[Exercise], wording: Wording) ->
 
 
 def _said(exercise: Exercise, wording: Wording, *, tells: bool) -> Iterator[Block]:
-    """What a worksheet says of a step."""
+    """The formula, the names and the reason that a worksheet gives for a step."""
     step = exercise.step
     full = tells and wording.formulas == "full"
     yield formula(step) if full and step.formula else Formula(step.name)

@@ -125,7 +125,7 @@ _ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√π\d])", re.ASCII)
 _RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "…", "...", "_", "__", "___", "n/a", "#n/a", "na", "null", "none")
-"""What people write where they have no answer."""
+"""What people write if they have no answer."""
 
 
 At = tuple[int, ...]
@@ -275,7 +275,7 @@ class Answer:
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
-    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none.
+    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell for a blank.
 
     A word, or a complex number, is NaN; it is refused later, if its step turns out to have real numbers.
     """
@@ -446,7 +446,7 @@ def read(text: str) -> tuple[float, int, int]:
         word = f"{share[1]}e-2"  # rounded once: 57.6/100 is 0.5760000000000001
     try:
         value = parse_number(word)
-    except InputError as error:  # which speaks of what was written, not of what is read
+    except InputError as error:  # its message should quote what was written, not what is read
         raise InputError(error.message.replace(quoted(word), quoted(text)), hint=error.hint) from None
     found = _DECIMAL.fullmatch(word)
     if found is None:
@@ -472,7 +472,7 @@ def respelled(text: str) -> str:
 
 
 def _written(entry: Any) -> str | None:
-    """The text of an entry; None where it is left blank."""
+    """The text of an entry; None if it is left blank."""
     if isinstance(entry, str):
         text = respelled(entry.strip())
         return None if text.casefold() in BLANK else text
@@ -510,7 +510,7 @@ def _hollow(tree: Any) -> bool:
 
 
 BESIDE = ("student", "problem", "rounding", "notes")
-"""What a sheet may hold beside its steps."""
+"""What a sheet may hold besides its steps."""
 LONGEST_NAME = 200
 MOST_TOLD = 12
 MOST_STEPS = 5000

@@ -133,7 +133,7 @@ def _listed(
     if headings is None:
         return None
     answered = (row for row in chain(first, rows) if isinstance(row, Broken) or any(_cells(row, headings.read)))
-    students = list(islice(answered, most_rows + 1))  # spreadsheets fill up with rows in which nobody answers
+    students = list(islice(answered, most_rows + 1))  # spreadsheets add rows without answers
     if len(students) > most_rows:
         raise InputError(f"{source} has more than {amount(most_rows, 'row')}, the most that is marked", hint=MORE_ROWS)
     whole = [row for row in students if not isinstance(row, Broken)]

@@ -46,7 +46,7 @@ class Headings(NamedTuple):
 
     @property
     def read(self) -> list[int]:
-        """The columns that are not passed over."""
+        """The columns of names and of answers."""
         return sorted({*self.students, *self.answers})
 
 

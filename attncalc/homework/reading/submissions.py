@@ -23,7 +23,7 @@ NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 WORKSHEET = "worksheet"
 """The name of a quiz's file for printing, which may lie beside the sheet that comes back."""
 BESIDE = (".", "~$", "__MACOSX")
-"""How the names of files begin that programs put beside sheets: copies, locks, the files of a repository."""
+"""The beginnings of names that programs give to files beside sheets: copies, locks, the files of a repository."""
 _BEGINS = 400
 _REPORT = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"students"\s*:|\{\s*"verdict"\s*:\s*"[a-z-]+"\s*,\s*"first_wrong"|'

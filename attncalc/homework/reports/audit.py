@@ -20,7 +20,7 @@ from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
 NEAR_LIMIT = (0.8, 1.25)
 """A judgement is close if the answer is off by a share of the allowed error that lies between these."""
 FEW_UNITS = 3
-"""A judgement is close if a wrong answer is off by at most so many units of its last digit."""
+"""A judgement is close if a wrong answer is off by at most this many units of its last digit."""
 ABOUT = (
     "Shares are of all marks that could be reached. Behind those of the policy at hand stand the same by marks {}, "
     "cells {}, follow {} and follow {}, all else being equal; marks changed by hand are left out."

@@ -20,9 +20,9 @@ from attncalc.render.entries import cells
 from attncalc.render.page import Arithmetic, Block, Heading, Map, Page, Paragraph, Part, Row, Rows, Spot
 
 MOST_WORKED = 64
-"""The most wrong steps of which an entry is worked out."""
+"""The arithmetic of an entry is shown for at most this many wrong steps."""
 LEAST_BEYOND = 1.01
-"""A wrong step is shown to be off by at least so many times as much as it may be."""
+"""A wrong step is shown to be off by at least this many times the allowed error."""
 AROUND = "model"
 """The line of the steps around the layers."""
 
@@ -71,7 +71,7 @@ NOT_MEASURED = "–"
 
 
 def _spot(step: MarkedStep, wrong: Sequence[MarkedStep]) -> Spot:
-    """A step on a map; whatever its entries say, a wrong one is shown beyond what it may be off, a right one within."""
+    """A step on a map: a wrong one is always shown beyond the allowed error, and a right one within it."""
     is_wrong, times = step.verdict not in SOUND, step.times or 0.0
     word = "first wrong" if wrong and step is wrong[0] else step.verdict if is_wrong else ""
     said = f"{step.name}: {step.mistake or step.verdict}, {_off(step)}"
@@ -97,7 +97,7 @@ def _off(step: MarkedStep) -> str:
 
 
 def _opened(marked: Marked, wrong: Sequence[MarkedStep], trace: Trace | None) -> Iterator[Part]:
-    """What is told of each step, part by part, except the first that diverges, which stands above."""
+    """The findings on each step, part by part, except on the first that diverges, which stand above."""
     first, worked = marked.first_wrong, {step.name for step in wrong[:MOST_WORKED]}
     for part, steps in groupby(marked.steps, key=lambda step: _part(step.name)):
         inside = [step for step in steps if step.name != first]
@@ -167,7 +167,7 @@ def _blame(step: MarkedStep) -> str:
 
 
 def _astray(step: MarkedStep) -> Array | None:
-    """How far each entry is off; None if the shapes differ, or there is only one number."""
+    """How far each entry is off; None if the shapes differ, or if there is only one number."""
     given, expected = (np.array(value, dtype=np.float64) for value in (step.given, step.expected))
     if given.shape != expected.shape or not given.ndim:
         return None

@@ -32,9 +32,9 @@ from attncalc.render.page import LEFT_OUT, MOST_PLACES, Heading, Page, Paragraph
 
 FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64
-"""The most wrong entries that are listed by their places; of more, only the number and the range are told."""
+"""The most wrong entries that are listed by their places; if there are more, only their number and range are given."""
 FEW = 2
-"""Up to so many entries are named one by one, even if they make up a whole row."""
+"""Up to this many entries are named one by one, even if they make up a whole row."""
 COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
 
 
