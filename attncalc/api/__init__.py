@@ -22,7 +22,7 @@ METHODS = {
     "marked": "homework.reports.marked_sheets:plain",
     "marked_html": "homework.reports.marked_sheets:html",
 }
-"""A method of a record → where the function behind it is: only that of the one that is called is loaded."""
+"""A method of a record → where its function is, which is loaded only when the method is called."""
 
 
 def method(name: str) -> Callable[..., Any]:

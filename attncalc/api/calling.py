@@ -27,7 +27,7 @@ from attncalc.solve.solver import solve
 
 
 class _Words(str):
-    """A type as it is spelled, so that `help` shows it without quotes."""
+    """The spelling of a type, which `help` shows without quotes."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class _Words(str):
 
 @cache
 def function(name: str) -> Callable[..., Trace]:
-    """The calculation of that name as a function, with what `help` and an editor's completion ask of one."""
+    """The calculation of that name as a function, with what `help` and an editor's completion need."""
     calculation = load(name)
 
     def call(*operands: Any, **given: Any) -> Trace:
@@ -63,7 +63,7 @@ def _listed(calculation: Calculation) -> Iterator[str]:
 
 
 def signature(calculation: Calculation) -> Signature:
-    """Operands, options with their defaults, `weights` that hold those that begin with w, and the settings."""
+    """Operands, options with their defaults, `weights` in place of operands that begin with w, and the settings."""
     operands = [
         o._replace(required=o.required and not (calculation.weights and o.name.startswith("w")))
         for o in calculation.operands
@@ -146,7 +146,7 @@ def _too_many(calculation: Calculation, positional: Sequence[str], count: int) -
 def _together(
     calculation: Calculation, weights: Any, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The operands that come together, by our names or by those of frameworks, and what is to be said of these."""
+    """The operands that are given together, by our names or by those of frameworks, and notes on these."""
     if isinstance(weights, Mapping | None):
         known = (name for name in weights or {} if calculation.operand(name) or calculation.option(name))
         if not weights or any(known):
@@ -163,7 +163,7 @@ def _together(
 
 
 def _stored(calculation: Calculation, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given, with the operands and options of the checkpoint whose path is under that name."""
+    """What is given, together with the operands and options of the checkpoint whose path is under `name`."""
     options = {key: value for key, value in given.items() if calculation.option(key)}
     inputs, settled = read_all(calculation, calculation.operands, {name: fspath(given[name])}, {}, options, Reading())
     return {**renamed(calculation, given, settled), **inputs, **settled}
@@ -218,11 +218,11 @@ def _on_or_off(name: str, word: Any) -> bool:
 
 
 _SWITCHES = ("exact", "keep_all")
-"""Whether fractions and roots are computed with; whether every turn of a loop and step of a large run is kept."""
+"""Whether to compute with fractions and roots; whether to keep every turn of a loop and every step of a large run."""
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "dtype": _known_dtype,
     "accumulate": _known_accumulate,
     "round_to": _decimals,
     **{name: partial(_on_or_off, name) for name in _SWITCHES},
 }
-"""What a call takes beside operands and options, each with its check."""
+"""What a call takes besides operands and options, each with its check."""

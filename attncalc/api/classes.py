@@ -57,7 +57,7 @@ class Grades:
     sheets: tuple[Graded, ...]
     policy: Policy = USUAL_POLICY
     log: tuple[Override, ...] = ()  # the marks that were changed by hand
-    notes: tuple[str, ...] = ()  # what is to be said of the sheets and of how they were read
+    notes: tuple[str, ...] = ()  # on the sheets, and on how they were read
     absent: tuple[str, ...] = ()  # the students of the roster without a sheet
 
     def __repr__(self) -> str:
@@ -194,7 +194,7 @@ def marked(
     first: bool = False,
     work: Work = ALONE,
 ) -> tuple[list[Graded], dict[str, list[str]]]:
-    """Every submission marked, one of each student, several problems as one; and what is said of several sheets."""
+    """All submissions, marked: one sheet of each student, with all of their problems; and remarks on several sheets."""
     whole_class.refuse_misspelt(policy, task)
     settings = task.settings(policy, reveal=reveal, dtype=dtype)
     if work.executor is None and (work.jobs <= 1 or len(found) < 2 * work.jobs):
@@ -212,7 +212,7 @@ def marked(
 
 
 def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
-    """What a key has to be marked; where the last of the sheets is a key, and this is none, that is told."""
+    """The problems of a key; if it is none, but the last of the sheets is one, a hint tells the right order."""
     try:
         task = posed(contents_of(key, reading), reading)
     except InputError as fault:
@@ -241,7 +241,7 @@ def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, mos
 
 
 def whose(found: Sequence[Submission], student: str | None, task: Posed) -> list[Submission]:
-    """Submissions of one student, by the name in keys.json; or as they are, unless all are folders without a sheet."""
+    """The submissions under one student's name, as in keys.json; without a student, as they are, if any is a sheet."""
     if student is None:
         if found and all(one.nobodys for one in found):
             raise InputError(found[0].error, hint=found[0].hint)
@@ -253,13 +253,13 @@ def whose(found: Sequence[Submission], student: str | None, task: Posed) -> list
 
 
 def still_absent(missing: Sequence[str], graded: Sequence[Graded]) -> list[str]:
-    """The students without a sheet, but for those who have marks by hand."""
+    """The students without a sheet, except those who have marks by hand."""
     there = {alike(one.student) for one in graded}
     return [student for student in missing if alike(student) not in there]
 
 
 def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:
-    """What is to be said of single sheets."""
+    """The notes on single sheets."""
     for one in graded:
         yield from one.marked.notes if one.marked is not None else ()
         if one.carried is not None:
@@ -267,7 +267,7 @@ def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:
 
 
 def contents_of(key: object, reading: Reading) -> Contents:
-    """A key or a problem, whatever it is given as."""
+    """A key or a problem, which may be given as a file, a trace or a dictionary."""
     if isinstance(key, str | PathLike):
         return document_file(fspath(key), reading)
     if isinstance(key, Trace):

@@ -1,7 +1,7 @@
 """What there is to know of a calculation: its reference card, and what a teacher would say beside its steps.
 
-Nothing here is typed beside what is computed: formulas, costs and gradients are read off the graph of the calculation's
-sample, options off its declaration, laws and mistakes off what is declared beside it.
+Nothing here is written a second time: formulas, costs and gradients come from the graph of the calculation's sample,
+options from its declaration, laws and mistakes from what is declared beside it.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ def _example(name: str) -> Problem:
 
 
 def _first_alone(problem: Problem) -> Given:
-    """An upstream gradient where ones give 0, as rows sum to a constant: the loss is the result's first entry."""
+    """An upstream gradient if ones give 0, as when rows sum to a constant: the loss is the result's first entry."""
     upstream = np.zeros([axis.size for axis in write(problem).result.axes])
     upstream.flat[0] = 1
     return Given(upstream)
 
 
 def _differentiated(known: Card, derivative: str) -> Card:
-    """The card as that of a derivative: what is taken besides, and the mistakes that are made in its own steps."""
+    """The card of a derivative: with what it takes besides, and only the mistakes that are made in its own steps."""
     summary, own = DERIVATIVES[derivative]
     steps = {step.name for step in known.sample.steps if step.gradient_of is not None}
     upstream = known.sample.inputs.get(UPSTREAM.name)
@@ -150,7 +150,7 @@ def _operand(operand: Operand) -> OperandLine:
 
 
 def _whole(written: Written) -> tuple[str, str]:
-    """The result as one formula of the operands, as text and as LaTeX; none where it would be too long."""
+    """The result as one formula of the operands, as text and as LaTeX; none if it would be too long."""
     if written.loop is not None:
         return "", ""
     (result,) = rewrite(written.outputs[:1], lambda node: node.sources[0] if node.op == "step" else None)
@@ -168,7 +168,7 @@ def _gradient(problem: Problem) -> tuple[tuple[StepLine, ...], str]:
 
 
 def _folded(found: Sequence[Step], costs: Mapping[str, cost.Cost]) -> Iterable[StepLine]:
-    """The steps; of parts that are worked out alike (heads, tokens, layers, turns) the last one stands for all."""
+    """The steps; if parts are worked out alike (heads, tokens, layers, turns), the last one stands for all."""
     alike = grouped(found, lambda step: (re.sub(r"\d+", "#", step.group), step.name))
     shown = {same[-1].key: [step.group for step in same[:-1]] for same in alike.values()}
     for step in found:

@@ -17,7 +17,7 @@ IN_PYTHON = View(in_python=True)
 
 
 def page(trace: Trace, format: str, *, standalone: bool = False) -> str:
-    """The page as text: plain, as `print` shows it, Markdown, or LaTeX to put into a document or as one."""
+    """The page as text: plain, as `print` shows it, Markdown, or LaTeX, as a part of a document or a whole one."""
     return str(render(trace, format, IN_PYTHON._replace(standalone=standalone)))
 
 
@@ -47,7 +47,7 @@ def html(trace: Trace, *, standalone: bool) -> str:
 
 
 def equations(trace: Trace) -> str:
-    """The steps as one formula in LaTeX: a notebook sets nothing else of it."""
+    """The steps as one formula in LaTeX, because notebooks set nothing else of LaTeX."""
     from attncalc.render.latex import equations  # a door, like the others
 
     return equations(traces.page(trace, View()), View())

@@ -20,14 +20,14 @@ from attncalc.solve.problem import Problem
 from attncalc.solve.sweep import sweep
 
 MOST = 8
-"""So many pictures are drawn unless all are asked for."""
+"""The most pictures that are drawn unless all are asked for."""
 LONG = 40
-"""From so many entries on a vector without labels is a curve."""
+"""The fewest entries of a vector without labels that is drawn as a curve."""
 
 
 @np.errstate(all="ignore")  # the ends of an axis may be as far apart as numbers reach
 def illustrated(trace: Trace, view: View) -> Trace:
-    """The trace with its pictures; where the view names steps, with those of these steps."""
+    """The trace with its pictures; if the view names steps, with the pictures of these."""
     found = list(_chosen(trace, view))
     if not found:
         raise NoPicture(_why_not(trace, view))
@@ -60,7 +60,7 @@ def _chosen(trace: Trace, view: View) -> Iterator[Picture]:
 
 
 def _declared(trace: Trace) -> list[Picture]:
-    """What the calculation declares, in so far as there is such a thing here; a backward pass is another matter."""
+    """The pictures that the calculation declares, as far as the trace has them; none for a backward pass."""
     problem = trace.problem
     if not isinstance(problem, Problem) or problem.backward is not None or problem.calculation.pictures is None:
         return []
@@ -78,7 +78,7 @@ def _declared(trace: Trace) -> list[Picture]:
 
 
 def _default(trace: Trace) -> Sequence[Step]:
-    """The result; of a backward pass every gradient; of a single number the last step of more than one."""
+    """The result; for a backward pass, every gradient; for a single number, the last step of several numbers."""
     if isinstance(trace.problem, Problem) and trace.problem.backward is not None:
         return trace.outputs
     if trace.result.ndim:
@@ -142,7 +142,7 @@ def _ticks(step: Step, position: int) -> Ticks:
 
 
 def span(value: Array) -> tuple[float, float]:
-    """The range that shades stand for: from 0 where that is not far below the smallest entry."""
+    """The range that shades stand for: from 0 if that is not far below the smallest entry."""
     finite = value[np.isfinite(value)]
     if not finite.size:
         return 0.0, 0.0

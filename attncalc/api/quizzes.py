@@ -42,7 +42,7 @@ from attncalc.solve.problem import Problem, told_apart
 from attncalc.solve.solver import solve, write
 
 SAME = "without a roster a quiz is the same problem for all"
-"""What there is instead of a problem for each."""
+"""The hint if there are not enough problems for a class."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Handouts:
     found: Quiz | None = None  # the problem, or the first of many, with what it shows
     asked: Asked = EVERYTHING
     keys: Keys | None = None  # the problems of a class
-    notes: tuple[str, ...] = ()  # what is to be said of it, and of how the roster and the problem were read
+    notes: tuple[str, ...] = ()  # on it, and on how the roster and the problem were read
 
     def __repr__(self) -> str:
         if self.keys is None:
@@ -182,7 +182,7 @@ def quiz(
 
 
 def any_seed() -> int:
-    """A seed where none is named."""
+    """A random seed, for when none is given."""
     return int.from_bytes(os.urandom(3), "big")
 
 
@@ -208,9 +208,9 @@ def drawn(name: str, seed: int, wanted: Wanted, students: Sequence[str] | None) 
 def of_document(
     contents: Contents, reading: Reading, asks: Asks, seed: int, level: str | None, students: Sequence[str] | None
 ) -> Handouts:
-    """A problem of one's own, as it is or with other numbers for each student; what is asked is said, or stands in it.
+    """The problem of a document, as it is or with other numbers for each student; `asks` overrules what it asks.
 
-    The problems of a class are handed out again.
+    If it is keys.json, the problems of the class are handed out again.
     """
     if is_keys(contents):
         return Handouts(keys=read_keys(contents, reading))
@@ -255,7 +255,7 @@ def of_bank(folder: str, students: Sequence[str], pick: int | None, seed: int, l
 
 
 def _larger(found: Sequence[Quiz]) -> Iterator[dict[str, int]]:
-    """Sizes of a problem that are larger by one, each by itself."""
+    """The sizes of a problem, each by itself, and larger by one."""
     for axis, size in write(found[0].problem).bound.sizes.items() if found else ():
         yield {axis: size + 1}
 

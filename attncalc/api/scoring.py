@@ -76,7 +76,7 @@ def score(
 
 
 def _exactness(rtol: float | None, atol: float | None, dtype: str | None) -> Policy:
-    """How exact an answer must be; an OptionError where there is no such type, or a distance is below 0."""
+    """How exact an answer must be; raises OptionError if there is no such type, or a tolerance is below 0."""
     if dtype is not None and dtype not in STORED:
         raise OptionError(f"dtype must be {either(STORED)}, not {visible(str(dtype), 80)}")
     for name, size in (("rtol", rtol), ("atol", atol)):
@@ -106,7 +106,7 @@ def blamed(marked: Marked) -> str:
 
 
 def _problem(trace: Any) -> Problem:
-    """The problem of a trace, or a word on which argument it is."""
+    """The problem of a trace; raises OptionError for anything else."""
     if not isinstance(trace, Trace):
         mend = "attncalc.assert_close(attncalc.softmax(x), answer)"
         raise OptionError(f"a Trace comes first, then the answer, and not {quoted(type(trace).__name__)}", hint=mend)

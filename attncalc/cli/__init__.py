@@ -36,7 +36,7 @@ class Commands(TyperGroup):
         return TyperCommand(cmd_name, short_help=self.lines[cmd_name])
 
     def build(self, name: str, words: Sequence[str] | None) -> TyperCommand | TyperGroup:
-        """The command of that name, for these words where they are known: the one door to what it needs."""
+        """The command of that name, for these words if they are known; what it needs is imported only here."""
         if name not in self.verbs:
             command: TyperCommand = loaded("cli.settings:command_of")(
                 name, carry_out, self.name if self.name in DERIVATIVES else "", words
@@ -83,7 +83,7 @@ class Commands(TyperGroup):
             *(word for word, meant in ALIASES.items() if len(word) > SHORTEST and meant[0] in self.lines),
         ]
         if elsewhere(name) and (mend := near(name, [*self.verbs, *known])):
-            asked = next((word for word in rest if word in TABLE), "")  # of a question only this is needed
+            asked = next((word for word in rest if word in TABLE), "")  # of a question, only the calculation counts
             return f"write attncalc explain {asked}" if asked and "explain" in mend else mend
         likely = self._spoken([name, *rest]) or near(name, known)
         return likely or loaded("cli.reference:meant")([name], "explain") or "attncalc list names them all"
@@ -129,7 +129,7 @@ class Commands(TyperGroup):
         windows_expand_args: bool = True,  # patterns are left to the verbs that take many files
         **extra: Any,
     ) -> Any:
-        """Run a call: its exit status, 2 with a line on standard error where the caller can mend it."""
+        """Run a call; its exit status is 2, with a line on standard error, if the caller can mend it."""
         words = list(sys.argv[1:] if args is None else args)
         variable = complete_var or f"_{PROGRAM.upper()}_COMPLETE"
         if os.environ.get(variable):
@@ -149,7 +149,7 @@ class Commands(TyperGroup):
         return status
 
     def _invoked(self, ctx: Context) -> int:
-        """Run the command; what may have been misread is noted behind its result, or is the hint of its fault."""
+        """Run the command; a note after its result, or the hint of its error, tells what may have been misread."""
         try:
             status: int = self.invoke(ctx) or 0
         except AttncalcError as fault:
@@ -160,7 +160,7 @@ class Commands(TyperGroup):
 
 
 def _spelled_out(words: Sequence[str]) -> list[str]:
-    """Words with the calculation, and the option that goes with it, in the place of a natural name."""
+    """The words, with a natural name replaced by its calculation and the option that goes with it."""
     for i, word in enumerate(words):
         if word in TABLE or (i and words[i - 1].startswith("-")):
             break
@@ -170,7 +170,7 @@ def _spelled_out(words: Sequence[str]) -> list[str]:
 
 
 def carry_out(*asked: Any) -> int:
-    """Do what the words of a calculation's command ask for: the door to all that calculates, and to NumPy."""
+    """Do what the words of a calculation's command ask for; NumPy, and all that calculates, is imported only here."""
     status: int = loaded("cli.solving:carry_out")(*asked)
     return status
 

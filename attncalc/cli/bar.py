@@ -16,16 +16,16 @@ if TYPE_CHECKING:  # Rich is loaded when a work is long
     from rich.progress import Progress, TaskID
 
 APPEARS = 1.0
-"""After so many seconds; what is done sooner needs no bar, and Rich is not loaded for it."""
+"""The seconds before a bar appears; what is done sooner needs none, and does not load Rich."""
 OFTEN = 0.1
-"""It is drawn anew after so many seconds."""
+"""The seconds after which it is drawn again."""
 ROOMY = 60
-"""Columns from which on there is room for two times: how long it has taken, and how long it may take."""
+"""The fewest columns with room for two times: how long it has taken, and how long it may take."""
 
 
 @contextmanager
 def bar(*, quiet: bool = False) -> Iterator[None]:
-    """Work inside shows how far it is, on a terminal that can erase a line, unless quiet was asked for."""
+    """Show how far the work inside has got, on a terminal that can erase a line, unless it is to be quiet."""
     if quiet or not output.is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
         yield
         return
@@ -46,7 +46,7 @@ class Bar:
         self.tasks: dict[str, TaskID] = {}
 
     def told(self, what: str, done: int, total: int | None) -> None:
-        """Draw what has been heard, if it is time."""
+        """Draw how much is done, if it is time."""
         now = monotonic()
         if now < self.due:
             return
@@ -73,7 +73,7 @@ class Bar:
 
 
 def _progress() -> Progress:
-    """Rich's progress, drawn when it is told and by no thread of its own."""
+    """Rich's progress, which is drawn when it is told to, not by a thread of its own."""
     from rich.console import Console  # a door: most works are done before any bar
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column

@@ -82,9 +82,9 @@ def check_and_show(
     read: Reading,
     stored_as: str | None = None,
 ) -> int:
-    """Mark an answer and show what was found: 0 where it is right, else 1.
+    """Mark an answer and show what was found; the exit status is 0 if it is right, else 1.
 
-    What is stored beside the problem and is not so gets a warning.
+    A value that is stored beside the problem, but is wrong, gets a warning.
     """
     if where.format not in FORMATS:
         raise OptionError(
@@ -121,7 +121,7 @@ def check_and_show(
 
 
 def _more(marked: Marked, marking: Marking) -> Iterator[str]:
-    """Say that there is more to be asked for, unless somebody has said how much is told."""
+    """A note that --hints tells more, unless it was given."""
     behind = [step.name for step in marked.steps if step.finding.mistakes]
     if marking.hints is None and behind and marked.shown is not marked:
         yield f"--hints rule names the mistake at {listed(behind, MOST_NAMED)}"
@@ -137,7 +137,7 @@ def _asked(stored: Mapping[str, Any], key: Key) -> Asked:
 
 
 def policy(marking: Marking, base: Policy = USUAL_POLICY) -> Policy:
-    """What answers earn: as a file says, else as by `base`, and as options say that overrule it."""
+    """What answers earn: by a file, else by `base`; options overrule both."""
     if marking.policy is not None:
         from attncalc.homework.marking.policies import read_policy  # a door: few calls have a policy
 
@@ -174,24 +174,24 @@ def from_zero(name: str, word: str) -> float:
 
 
 def _in_order(first: str, second: str, read: Reading) -> tuple[str, str]:
-    """The answer and the document, which may stand the other way round where only one is a document."""
-    known = first == "-" or _may_be_document(first, read)  # what is piped in is read only for what it is
+    """The answer and the document, which may stand the other way round if only one is a document."""
+    known = first == "-" or _may_be_document(first, read)  # standard input can be read only once
     return (second, first) if known and not _may_be_document(second, read) else (first, second)
 
 
 def _may_be_document(word: str, read: Reading) -> bool:
-    """Whether a word names a document, or a file that cannot be read as a stranger's sheet, so that it may be one."""
+    """Whether a word names a document, or may name one, as it cannot be read as a stranger's sheet."""
     if word.endswith(ARRAYS):
         return False
     own = read.anew(MOST_BYTES)
     try:
         found = find(word, ANSWER, own)
     except InputError as fault:
-        if word.startswith("-"):  # what is gone cannot be read again for what it is
+        if word.startswith("-"):  # standard input cannot be read again
             raise InputError(
                 fault.message, hint=fault.hint or "give the answer first: attncalc check - problem.json"
             ) from None
-        return True  # whoever reads it for what it is says why it cannot be read
+        return True  # reading it as a document will tell why it cannot be read
     if STDIN in own.opened:
         read.opened[STDIN] = own.opened[STDIN]
     return found is not None and calculation_of(found.contents) is not None

@@ -19,8 +19,8 @@ from attncalc.common.system import NamedTuple, docstring, is_file, loaded
 # Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
 
 
-NAMELESS = frozenset("*^/+()[],; ")  # what no option's name holds, and formulas and lists of numbers do
-INSTEAD = {  # what others call what is said otherwise here
+NAMELESS = frozenset("*^/+()[],; ")  # signs of formulas and lists of numbers, which no option's name has
+INSTEAD = {  # names that other programs have for what is called differently here
     "html": "-f html makes a page of it",
     "json": "-f json makes a document of it",
     "csv": "-f csv makes a table of it",
@@ -34,7 +34,7 @@ Parameter = TyperOption | TyperArgument
 
 
 def _size(word: str, words: Sequence[str]) -> str:
-    """`n=3` where an option is the name of an axis of the calculation among the words; "" where it is none."""
+    """`n=3` if an option is the name of an axis of the calculation among the words; else ""."""
     names = [name for each in words if (name := each.replace("_", "-")) in TABLE]
     shapes = [shape for operand in load(names[0]).operands for shape in operand.shapes] if names else []
     axes = {part for shape in shapes for axis in shape for part in ([axis] if isinstance(axis, str) else axis)}
@@ -44,7 +44,7 @@ def _size(word: str, words: Sequence[str]) -> str:
 
 
 def _with_option(word: str, words: Sequence[str]) -> str:
-    """The call of a calculation with an option of its own on a document of it; "" where no word names one."""
+    """A hint to name the calculation of a document if the option is that calculation's own; else ""."""
     from attncalc.inputs.problem_files import load_document  # doors: a document is read once a call is wrong
     from attncalc.inputs.reading import Reading
 
@@ -63,8 +63,8 @@ def _with_option(word: str, words: Sequence[str]) -> str:
 class Words:
     """The parser of one command, in place of Typer's own, which would look for options in `-1,2`.
 
-    With `up_to` the first operand is what that says (COMMAND), and whatever follows it is left for that command.
-    `ambiguous` are short options that are the name of an operand or option too: {"-q": "--quiet"}; where one may have
+    With `up_to`, the first operand is what that says (COMMAND), and whatever follows is left for that command.
+    `ambiguous` are short options that are also the name of an operand or option: {"-q": "--quiet"}; if that may have
     been meant, `misread` says so.
     """
 
@@ -187,7 +187,7 @@ class Words:
         return rest.popleft()
 
     def _placed(self, operands: list[str]) -> dict[str, Any]:
-        """The operands by the names of the arguments that they are for, or what the command takes in their place."""
+        """The operands by the names of the arguments that they are for; raises if there are too many or too few."""
         least = sum(each.required for each in self.arguments)
         many = [each for each in self.arguments if each.nargs != 1]
         if len(operands) >= least and (many or len(operands) <= len(self.arguments)):
@@ -235,11 +235,11 @@ class Words:
         )
 
     def _taking(self, word: str) -> str:
-        """The option of the calculation that is asked for which takes such a word: `--kind adam` for `--adam`."""
+        """The option of the called calculation that takes this word: `--kind adam` for `--adam`."""
         return load(self.name).taking([word]) if self.name in TABLE else ""
 
     def _takes_formulas(self) -> bool:
-        """Whether an operand of the calculation that is asked for is a formula, as -x is."""
+        """Whether an operand of the called calculation is a formula, as -x is."""
         return self.name in TABLE and any(operand.kind == "expression" for operand in load(self.name).operands)
 
 
@@ -259,7 +259,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "list": ("lists:every", "Every calculation, with one line about it."),
     "sample": ("lists:sample", "List the sample inputs, or print one."),
 }
-"""Name → (the module and the function that it is, "" for a group with a command for each calculation; its one line)."""
+"""Name → (its module and function, or "" for a group with a command for each calculation; its one line)."""
 
 FURTHER = "further"
 """Marks an option, or a group of them, that most calls do without: --help only names it, --help-all explains it."""
@@ -279,7 +279,7 @@ def _show_help(ctx: typer.Context, param: typer.CallbackParam, wanted: bool) -> 
 
 
 class Help(NamedTuple):
-    """The help of whatever it follows, on verbs, calculations and groups alike."""
+    """The options for help, which verbs, calculations and groups have alike."""
 
     help: Annotated[bool, typer.Option("-h", "--help", help="show this help", is_eager=True, callback=_show_help)] = (
         False
@@ -340,10 +340,9 @@ def flat(
 ) -> tuple[Callable[..., int | None], Collection[str]]:
     """A function as Typer takes it, and which of its options are marked as FURTHER.
 
-    Where a parameter is a NamedTuple, each of its fields becomes an option; every command has those of Help. What is
-    annotated beside a parameter `own` finds its options by the words of the call. They are not asked for where the
-    words name others alone. All are read off the annotations as they stand, which must be values, not text: reading
-    text takes longer than all the rest.
+    If a parameter is a NamedTuple, each of its fields becomes an option; every command has those of Help. The function
+    in the annotation of a parameter `own` finds further options by the words of the call; it is not asked if the words
+    name only other options. Annotations must be values, not text: evaluating text takes longer than all the rest.
     """
     hints = getattr(function, "func", function).__annotations__
     groups: dict[str, tuple[Callable[..., Any], Collection[str]]] = {}
@@ -393,7 +392,7 @@ def flat(
 
 
 def _named(parameters: Sequence[inspect.Parameter], words: Sequence[str] | None) -> list[inspect.Parameter] | None:
-    """The parameters that the words of a call name, and those that are no option; None where a word is no spelling."""
+    """The parameters that the words of a call name, and those that are no option; None if a word names none."""
     if words is None:
         return None
     spelled = {each.name: _spellings(each.annotation) for each in parameters}
@@ -404,6 +403,6 @@ def _named(parameters: Sequence[inspect.Parameter], words: Sequence[str] | None)
 
 
 def _spellings(annotation: Any) -> set[str]:
-    """How an option is written: -d and --digits; --causal and --no-causal; nothing where it is no option."""
+    """How an option is written: -d and --digits; --causal and --no-causal; nothing if it is no option."""
     told = [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, OptionInfo)]
     return {one for each in told for both in (each.default, *(each.param_decls or ())) for one in str(both).split("/")}

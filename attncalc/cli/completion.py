@@ -33,7 +33,7 @@ def answer(program: Any, variable: str, instruction: str) -> int:
 
     What cannot be read completes nothing: there is no place for an error while somebody types.
     """
-    get_completion_inspect_parameters()  # makes the shells known that Typer knows
+    get_completion_inspect_parameters()  # registers the shells that Typer knows
     with suppress(AttncalcError):
         return shell_complete(program, {}, PROGRAM, variable, instruction)
     return 0
@@ -45,7 +45,7 @@ def step(ctx: Any, incomplete: str) -> list[str]:
 
 
 def steps(ctx: Any, incomplete: str) -> list[str]:
-    """What --show can be completed to: names of steps behind those that stand there with a comma."""
+    """What --show can be completed to: names of steps, behind those that are there already and a comma."""
     return _listed(_names(ctx), incomplete)
 
 
@@ -77,7 +77,7 @@ def _listed(known: Iterable[str], incomplete: str) -> list[str]:
 
 
 def _trace(ctx: Any) -> Trace:
-    """What steps are read off: the problem, computed with the call's options if it can be."""
+    """The trace of the problem, computed with the call's options if it can be."""
     problem = _problem(ctx)
     with suppress(AttncalcError):
         _, said, _ = by_name(problem.calculation, "", ctx.params)
@@ -98,7 +98,7 @@ def _problem(ctx: Any) -> Problem:
 
 
 def complete(ctx: Any, option: str, words: Sequence[str]) -> None:
-    """Do what --show-completion or --install-completion says, and end; Typer's own takes no shell's name."""
+    """Do what --show-completion or --install-completion says, and end; Typer's own options take no name of a shell."""
     hint = f"{ctx.command_path} {option} followed by {either(SHELLS)}"
     if len(words) > 1:
         raise OptionError(f"{option} takes the name of one shell, but {len(words)} words were given", hint=hint)

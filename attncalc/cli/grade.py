@@ -48,15 +48,15 @@ from attncalc.render.page import Page, Paragraph, Row, Rows, write
 MOST_JOBS = 64
 ANY_ROWS = 10**9
 MOST_NAMED = 3
-"""So many students are named of those whose sheets cannot be read."""
+"""The most students that are named whose sheets cannot be read."""
 LONGEST_NAME = 60
 MOST_SECONDS = 20
-"""So long the scheduler of a cluster may take to answer."""
+"""How long the scheduler of a cluster may take to answer."""
 WITHOUT_PAGES = ("csv", "junit", "tap", "gradescope")
 
 
 class Again(NamedTuple):
-    """How marks are changed that were given already."""
+    """How marks that were given already are changed."""
 
     regrade: Annotated[
         str | None,
@@ -80,7 +80,7 @@ class Again(NamedTuple):
 
 
 class Platform(NamedTuple):
-    """Where a platform has one student's sheets marked at a time."""
+    """For platforms that have one student's sheets marked at a time."""
 
     student: Annotated[
         str | None,
@@ -283,7 +283,7 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
 
 @contextmanager
 def executed(address: str | None) -> Iterator[Executor | None]:
-    """The executor of a cluster, by the address of its scheduler or the file that it wrote; None where none is named.
+    """The executor of a cluster, by the address of its scheduler or the file that it wrote; None if none is named.
 
     Certificates and the like are those of Dask's own configuration.
     """
@@ -308,7 +308,7 @@ class _Class(NamedTuple):
     """A class, marked, before marks are changed by hand."""
 
     graded: Sequence[Graded]
-    several: Mapping[str, Sequence[str]]  # what is said of those with several sheets
+    several: Mapping[str, Sequence[str]]  # remarks on students with several sheets
     absent: Sequence[str]
     blank: Blank
 
@@ -316,7 +316,7 @@ class _Class(NamedTuple):
 def _missing(
     graded: Sequence[Graded], task: _Task | None, before: Report | None, by: Policy
 ) -> tuple[Sequence[str], Blank]:
-    """The students of the roster without a sheet, and what makes a blank one for each of them."""
+    """The students of the roster without a sheet, and the function that makes a blank one for each of them."""
     missing = absent(graded, task.posed.keys) if task is not None else before.absent if before is not None else ()
     return missing, blank_by(graded, missing, Settings(by) if task is None else task.posed.settings(by))
 
@@ -331,9 +331,9 @@ def _settled(
     *,
     aside: bool,
 ) -> tuple[list[Graded], Sequence[Override], list[str]]:
-    """The class once marks are changed by hand and names are codes; the log of changes; and who has no sheet still.
+    """The class after marks by hand, and with codes for names; the log of changes; and who still has no sheet.
 
-    It tells what changes, and who has several sheets.
+    Notes tell what changes, and who has several sheets.
     """
     was, old = ((), ()) if before is None else (before.graded, before.log)
     graded, log = overridden(found.graded, changed, old, found.blank)
@@ -355,7 +355,7 @@ def _settled(
 
 
 def _target(output: str | None, files: Sequence[str], *, a_file_each: bool) -> Path | None:
-    """The file of the report, or why it cannot be written: told before anything is marked."""
+    """The file of the report; raises if it cannot be written, before anything is marked."""
     if a_file_each:
         if output in (None, "", "-"):
             raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
@@ -368,7 +368,7 @@ def _target(output: str | None, files: Sequence[str], *, a_file_each: bool) -> P
 
 
 def _changed(path: Path | None, before: Report | None, again: Again, read: Reading) -> Sequence[Override]:
-    """The marks by hand; raises where a report is written over that has some which this one has not."""
+    """The marks by hand; raises if the report would replace one with marks by hand that this one does not have."""
     changed = [] if again.override is None else read_overrides(again.override, read.tell)
     try:
         held = read_report(str(path)).log if path is not None and is_file(str(path)) else ()
@@ -391,7 +391,7 @@ class _MarkSheet(NamedTuple):
 
 
 def _mark_sheet(back: Back, files: Sequence[str]) -> _MarkSheet | None:
-    """The mark sheet, or why it cannot be filled in: told before anything is marked."""
+    """The mark sheet; raises if it cannot be filled in, before anything is marked."""
     if back.into is None:
         return None
     if back.anonymous:
@@ -415,7 +415,7 @@ def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
 
 
 def _pages(back: Back) -> Path | None:
-    """The folder for the students' pages, or why it cannot be made: told before anything is marked."""
+    """The folder for the students' pages; raises if it cannot be made, before anything is marked."""
     if back.feedback is None:
         return None
     if not back.feedback:
@@ -426,7 +426,7 @@ def _pages(back: Back) -> Path | None:
 
 
 def _tell_changes(found: Sequence[Change], students: int, *, dry: bool, aside: bool) -> None:
-    """Tell whose marks change, and how; aside, on standard error, where a report is all of standard output."""
+    """Tell whose marks change, and how; `aside` on standard error, if standard output is for a report alone."""
     rows = [Row((visible(one.student, LONGEST_NAME), one.before, one.after)) for one in found]
     change = "would change" if dry else "change"
     told = f"the marks of {len(rows)} of {amount(students, 'student')} {change}"
@@ -443,7 +443,7 @@ def _tell_changes(found: Sequence[Change], students: int, *, dry: bool, aside: b
 
 
 def _say_unread(graded: Sequence[Graded]) -> None:
-    """What makes the exit status 2, for whoever reads a report by machine; the table says why of each sheet."""
+    """Say why the exit status is 2, for readers of a machine's report; the table has the reason for each sheet."""
     unread = [one.student for one in graded if one.marked is None]
     if unread:
         of = amount(len(graded), "sheet")
@@ -464,14 +464,14 @@ def _listed(words: Sequence[str]) -> list[str]:
 
 
 def _somebodys(graded: Sequence[Graded], task: _Task | None) -> list[Graded]:
-    """The sheets of students: all but the folders and patterns that hold none, which may have codes for names."""
+    """The sheets of students: all but the folders and patterns that hold none, even if names are codes."""
     nothing = [] if task is None else [one for one in task.found if one.nobodys]
     nobodys = {word for one in nothing for word in (one.source, code(one.name))}
     return [one for one in graded if one.source not in nobodys]
 
 
 def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str, read: Sequence[str]) -> None:
-    """A page for each student."""
+    """Write a page for each student."""
     form, view = "table" if format == "text" else format, View(width=TEXT_COLUMNS)
     _write_each(graded, folder, read, FORMATS[format], lambda one: str(write(feedback_page(one, how), form, view)))
 
@@ -479,7 +479,7 @@ def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str
 def _write_each(
     graded: Sequence[Graded], folder: Path, read: Sequence[str], suffix: str, content: Callable[[Graded], str]
 ) -> None:
-    """A file for each sheet, called as its student is; none where one would take a sheet's own place."""
+    """Write a file for each sheet, named after its student; raises if one would replace a file that was read."""
     out.make_folder(folder)
     taken: set[str] = set()
     paths = [folder / file_name(one.student, taken, suffix) for one in graded]

@@ -14,9 +14,9 @@ from attncalc.common.system import grouped
 GENERAL = "General"
 INDENT = 2  # of what stands below a heading
 WIDEST = 100  # columns: longer lines are hard to read
-MOST_NAMED = 9  # options of a section that a line names one by one; of more with one beginning it says how many
+MOST_NAMED = 9  # options of a section that are named one by one; of a larger family, only the number is said
 UNBROKEN = "\u2011"  # a hyphen at which no line is broken, until the page is done
-FEW = 3  # so few are no reason for a second page
+FEW = 3  # so few options need no second page
 
 
 def page(
@@ -39,7 +39,7 @@ def page(
 
 
 def write_options(formatter: Any, options: Sequence[TyperOption], further: Collection[str]) -> None:
-    """The options under the headings of their sections; those that most calls do without are but named at the end."""
+    """The options under the headings of their sections; those that most calls do without are only named at the end."""
     named = [each for each in options if each.name in further] if len(further) > FEW else []
     shown = [each for each in options if each not in named and (named or each.name != "help_all")]
     for heading, members in _sections(shown).items():
@@ -55,7 +55,7 @@ def _sections(options: Sequence[TyperOption]) -> dict[str, list[TyperOption]]:
 
 
 def _names(options: Sequence[TyperOption]) -> str:
-    """`--get, --show, --cell`; of a large family how many it has."""
+    """`--get, --show, --cell`; for a large family, only the number of its options."""
     names = [each.opts[-1] for each in options]
     family = "-".join(names[0].split("-")[:3]) + "-"  # --rope-base: --rope-
     if len(names) > MOST_NAMED and all(name.startswith(family) for name in names):
@@ -64,13 +64,13 @@ def _names(options: Sequence[TyperOption]) -> str:
 
 
 def _fitted(option: TyperOption, width: int) -> str:
-    """An option as the help writes it; where it is too long, a switch and its opposite get a line each."""
+    """An option as the help writes it; if it is too long, a switch and its opposite get a line each."""
     words = spelling(option)
     return words.replace(" / ", " /\n" + " " * INDENT) if len(words) > width - INDENT else words
 
 
 def write_rows(formatter: Any, rows: Sequence[tuple[str, str]], wide: int = 0) -> None:
-    """Words and what they mean, in two columns, of which the first takes a third at most, or `wide` cells."""
+    """Words and what they mean, in two columns; the first takes at most a third, or `wide` cells."""
     formatter.write_dl(rows, col_max=max(formatter.width // 3, wide))
 
 

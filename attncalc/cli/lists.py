@@ -62,7 +62,7 @@ def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> Page:
 
 
 def show(page: Callable[[], Page], rows: Sequence[Mapping[str, str]], to: Target, width: int | None = None) -> None:
-    """Write a list: as a page, on a terminal no wider than that where it has no width of its own, or as JSON."""
+    """Write a list: as JSON, or as a page, which has this width if the terminal does not give one."""
     if to.format == "json":
         output.deliver(json.dumps(rows, indent=1, ensure_ascii=width is None) + "\n", to.path)
         return
@@ -71,7 +71,7 @@ def show(page: Callable[[], Page], rows: Sequence[Mapping[str, str]], to: Target
 
 
 def _write(name: str, form: str | None, file: str | None) -> None:
-    """The sample's own bytes, so that `-f` means nothing here."""
+    """Write the sample's own bytes, for which `-f` means nothing."""
     if form is not None:
         raise OptionError("a sample is written as it is; -f is for the list of samples")
     sample = find_sample(name)
@@ -101,7 +101,7 @@ def described() -> dict[str, dict[str, str]]:
 
 
 def find_sample(name: str) -> Path:
-    """The sample called `name`, whose suffix may be left out where that is clear."""
+    """The sample called `name`, whose suffix may be left out if it is still clear which is meant."""
     known = _samples()
     found = [each for each in known if each == name] or [each for each in known if Path(each).stem == name]
     if len(found) == 1:

@@ -24,7 +24,7 @@ DRAWN = {
 """What a part of a layer goes through, by where its norm stands."""
 PARTS, WITH_MEMORY = ("attention", "feed-forward"), ("attention", "cross-attention", "feed-forward")
 REMEMBERING = ("ssm",)
-"""What a layer is made of, one of a decoder that looks at what an encoder found, and one that remembers in a state."""
+"""The parts of a layer, of a decoder's layer that looks at an encoder's result, and of a layer with a state."""
 
 
 def inform(words: Sequence[str], chosen: Settings) -> int:
@@ -78,7 +78,7 @@ def _blocks(info: dict[str, Any]) -> Iterator[Any]:
 
 
 def _layer(options: dict[str, Any], inside: Sequence[str]) -> Iterator[str]:
-    """What follows what in a layer."""
+    """The parts of a layer, one after the other."""
     if options.get("parallel"):
         yield from ("x", "norm", "attention beside feed-forward", "+ residual")
         return

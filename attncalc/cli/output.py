@@ -17,16 +17,16 @@ SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or e
 
 
 def prepare_streams() -> None:
-    """Let both streams spell what their encoding lacks rather than fail on it, and none lose what it is given.
+    """Let both streams escape signs that their encoding lacks, rather than fail, and lose nothing.
 
-    Under PYTHONUNBUFFERED, standard output writes once, and forgets what a disk that is nearly full did not take.
+    Under PYTHONUNBUFFERED, standard output writes only once, and drops what a nearly full disk did not take.
     """
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
         encoding = out.encoding
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(out.detach()), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None if it was closed; in a program of somebody's own it may be any
+        if isinstance(stream, io.TextIOWrapper):  # None if it was closed; another program may have set any object
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -58,10 +58,10 @@ def write(content: str | bytes | Iterable[str]) -> None:
             sys.stdout.writelines([content] if isinstance(content, str) else content)
         sys.stdout.flush()
     except OSError as error:
-        with suppress(OSError):  # what is still buffered goes nowhere, or would be tried once more at the end
+        with suppress(OSError):  # drop what is buffered, or Python would try it once more at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            raise  # nobody reads on, which is nobody's fault
+            raise  # the reader has stopped reading, which is no error
         raise AttncalcError(f"cannot write the result: {reason(error)}") from None
 
 
@@ -86,7 +86,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def are_one_place(one: TextIO | None, other: TextIO | None) -> bool:
-    """Whether who reads one stream reads the other, too: both are a terminal's, or go to one file or pipe."""
+    """Whether two streams have the same reader: both go to one terminal, file or pipe."""
     try:
         return bool(one and other and os.path.samestat(os.fstat(one.fileno()), os.fstat(other.fileno())))
     except (OSError, ValueError):  # closed, or a program's own
@@ -135,7 +135,7 @@ def spell(text: str, stream: TextIO | None) -> str:
 
 
 OTHERWISE = {".htm": ".html", ".markdown": ".md", ".latex": ".tex"}
-"""What some write in place of a suffix."""
+"""Other spellings of suffixes."""
 
 
 def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
@@ -176,7 +176,7 @@ def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
 
 
 def _is_piped_in(path: Path) -> bool:
-    """Whether standard input is redirected from a file, which whoever reads it there has not named."""
+    """Whether standard input is redirected from this file, although no word of the call names it."""
     try:
         return os.path.samestat(path.stat(), os.fstat(sys.stdin.fileno()))
     except (OSError, ValueError, AttributeError):  # standard input is closed, or no file of the system
@@ -214,8 +214,8 @@ def _itself(there: Path, folder: Path) -> str:
 def write_folder(folder: Path, contents: Mapping[str, str | bytes], anew: Container[str] = ()) -> None:
     """Write files into a folder and folders in it, which are made if there are none: all of them, or none.
 
-    A file that is there already with other contents is refused, since somebody may have filled it in; but for those
-    that are written `anew`.
+    A file that is there already with other contents is refused, since somebody may have filled it in, unless it is to
+    be written `anew`.
     """
     refuse_folder(folder)
     stored = {name: text.encode() if isinstance(text, str) else text for name, text in contents.items()}
@@ -239,7 +239,7 @@ def write_folder(folder: Path, contents: Mapping[str, str | bytes], anew: Contai
         for path in placed:
             path.unlink(missing_ok=True)
         for parent in made:
-            with suppress(OSError):  # the first of them that was not made, or somebody else has put something into
+            with suppress(OSError):  # somebody else may have put something into it
                 parent.rmdir()
         if isinstance(error, OSError):
             raise unwritable(folder, reason(error)) from None

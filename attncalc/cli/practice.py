@@ -56,11 +56,11 @@ from attncalc.solve.solver import write as write_graph
 
 NOT_SOLVED = 1
 TRIED = 5
-"""So many problems are drawn until one shows the last mistake."""
+"""The most problems that are drawn to find one that shows the last mistake."""
 
 
 class Asked(NamedTuple):
-    """What is asked, and what is told."""
+    """What is asked, and what is shown."""
 
     ask: Annotated[
         list[str] | None, option("Problem", "--ask", "STEP,…", "the steps or entries to work out: output,weights[1,0]")
@@ -117,7 +117,7 @@ OWN = (
     *Asked._fields,
     *Earning._fields,
 )
-"""What the calculation's options and operands of these names are said with --set for."""
+"""What the command has itself: a calculation's options and operands of these names are given by --set."""
 
 
 def practice(
@@ -188,7 +188,7 @@ def _given(options: Drawing | Asked | Earning) -> dict[str, Any]:
 
 
 def _tell_idle(options: Mapping[str, Any]) -> None:
-    """Tell of options that say nothing where no calculation is practised."""
+    """Note the options that have no effect without a calculation."""
     idle = [flag(name) for name, value in options.items() if value not in (None, False)]
     if idle:
         have = "has" if len(idle) == 1 else "have"
@@ -203,7 +203,7 @@ def _save_file(word: str) -> Path:
 
 
 def _append(path: Path, line: Mapping[str, Any]) -> None:
-    """Add a line to a file, behind whatever of one was written last."""
+    """Add a line to a file; if its last line is unfinished, below that."""
     try:
         torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
         with path.open("a", encoding="utf-8") as file:
@@ -213,7 +213,7 @@ def _append(path: Path, line: Mapping[str, Any]) -> None:
 
 
 def _kept(path: Path | None) -> list[dict[str, Any]]:
-    """The lines that a file holds, the head of a practice or what was said; others, unfinished say, are passed over."""
+    """The lines of a file that begin a practice or hold what was said; others, such as unfinished ones, are skipped."""
     if path is None or not path.exists():
         return []
     found = []
@@ -238,7 +238,7 @@ def _session(
     path: Path | None,
     how: Mapping[str, Any],
 ) -> Session:
-    """A session with drawn numbers, or one that begins with a problem of one's own."""
+    """A session with drawn numbers, or one that begins with the problem of a document."""
     seed, sizes = drawing.seed, sizes_of(drawing.size)
     read = Reading()
     held = _held(words[0], drawing, read) if are_a_document(words) else None
@@ -297,7 +297,7 @@ def _session(
 
 
 def _held(word: str, drawing: Drawing, read: Reading) -> Document:
-    """A problem of one's own."""
+    """The problem of a document, with which a session begins."""
     if word == "-":
         raise OptionError("practice reads answers from standard input: the problem must be in a file")
     held = load_document(word, read)
@@ -306,13 +306,13 @@ def _held(word: str, drawing: Drawing, read: Reading) -> Document:
 
 
 def _like(held: Document) -> Wanted:
-    """What other problems have in common with one of one's own."""
+    """What the drawn problems have in common with that of a document."""
     given = tuple(operand for operand in held.problem.inputs if operand != UPSTREAM.name)
     return Wanted(dict(held.problem.options), given=given, backward=held.problem.backward)
 
 
 def _heard(draw: Draw, kept: Sequence[Mapping[str, Any]], head: Mapping[str, Any], how: Mapping[str, Any]) -> Session:
-    """A session in which what was said earlier is said again."""
+    """A session in which everything that was said earlier is said again."""
     session, ours = Session(draw, **how), False
     for line in kept:
         ours = line.items() >= head.items() if "practice" in line else ours
@@ -331,12 +331,12 @@ def _line() -> str | None:
     try:
         line = sys.stdin.readline()
     except UnicodeDecodeError:
-        return "?"  # what nobody can read is no answer
+        return "?"  # what cannot be read is no answer
     return line or None
 
 
 def _show(blocks: Sequence[Block], view: View, printing: Printing = AS_IT_IS) -> None:
-    """Write what is said back."""
+    """Write the tutor's reply."""
     if blocks:
         text = str(write(printed(Page("practice", tuple(blocks)), printing), "table", view))
         out.write_page(text if text.endswith("\n") else text + "\n")

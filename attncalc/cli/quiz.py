@@ -95,7 +95,7 @@ class Asking(NamedTuple):
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
-        """What is asked for, and what is told."""
+        """The words for what is asked, and for what is shown."""
         return words_of(self.ask or ()), words_of(self.show_steps or ())
 
     def wording(self, printing: Printing) -> Wording:
@@ -105,7 +105,7 @@ class Asking(NamedTuple):
 
 
 def own_but(taken: Container[str]) -> Callable[[Sequence[str] | None], dict[str, Any]]:
-    """The options of the calculation that words name, but for those that the command has itself."""
+    """Finds the options of the calculation that words name, except those that the command has itself."""
 
     def own(words: Sequence[str] | None) -> dict[str, Any]:
         spoken = [part for word in words or () for part in word.replace("_", "-").split()]
@@ -122,7 +122,7 @@ OWN = (
     *("calculation", "key", "format", "export", "visibility", "output"),
     *(name for group in (Drawing, Asking, Classroom, Printed) for name in group._fields),
 )
-"""What the calculation's options and operands of these names are said with --set for."""
+"""What the command has itself: a calculation's options and operands of these names are given by --set."""
 WITH_BANK = (
     *("bank", "pick", "roster", "seed", "level", "format", "export", "visibility", "formulas", "reasons"),
     *Printed._fields,
@@ -231,7 +231,7 @@ def quiz(
 
 
 def _beside(words: Sequence[str], options: Set[str]) -> str:
-    """The words and options beside one that leaves them nothing to change; "" where there are none."""
+    """The words and options that have nothing to change beside another option; "" if there are none."""
     found = [*map(quoted, words), *map(flag, sorted(options))]
     return both(found) if found else ""
 
@@ -264,7 +264,7 @@ def refuse_drawing(word: str, drawing: Drawing, *but: str) -> None:
 def _of_document(
     word: str, drawing: Drawing, seed: int, asking: Asking, students: Sequence[str] | None, said: Container[str]
 ) -> Handouts:
-    """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
+    """The problem of a document, and what is asked of it: as the command line says, else as the document does."""
     read = Reading()
     refuse_drawing(word, drawing, *(("seed", "level") if students is not None else ()))
     contents = document_file(word, read)
@@ -280,12 +280,12 @@ def _of_document(
 
 
 def _seed(drawing: Drawing) -> int:
-    """The seed that was said, or any."""
+    """The seed that was given, or a random one."""
     return any_seed() if drawing.seed is None else drawing.seed
 
 
 def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
-    """What of the problem is settled before its numbers are drawn."""
+    """What is fixed about the problem before its numbers are drawn."""
     base = told_apart(name)[0]
     calculation, derivative = load(base), name.removesuffix(base).strip()
     said = dict(own)
@@ -308,7 +308,7 @@ def wanted_by(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
 
 
 def _tell(found: Quiz, sizes: Mapping[str, int], *, many: bool) -> None:
-    """Tell which mistakes a problem, or some of many, does not show, or takes for others."""
+    """Tell which mistakes do not show on a problem, or on some of many, or look like others there."""
     others = "; other sizes may do more" if sizes else ""
     if found.hidden:
         out.say("note", f"on {'some problems' if many else 'this problem'} {both(found.hidden)} cannot be seen{others}")
@@ -334,7 +334,7 @@ def _make_key(file: str, output: str | None, calculation: Sequence[str], surplus
 
 
 def _formats(words: list[str] | None) -> list[str]:
-    """`html,latex`: those of the worksheets, no two of which may be files of one name."""
+    """The formats of the worksheets, `html,latex`; no two may be written to a file of the same name."""
     found = [choice("--format", word, PAGES) for word in names(words)] or [*WORKSHEETS]
     called = {worksheet_name(form): form for form in found}
     for form in found:

@@ -133,7 +133,7 @@ def mistakes_page(rows: Sequence[dict[str, str]]) -> Page:
 def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) -> str:
     """The one calculation, or its derivative, that the words name.
 
-    `ending` is what else a call of the verb needs, for examples; `with_file` is the mend where a file was named.
+    `ending` is what else an example of a call needs; `with_file` is the hint if a file was named.
     """
     spoken = [part for word in words for part in word.split()]
     derivative = [word for word in spoken[:1] if word in DERIVATIVES]
@@ -167,7 +167,7 @@ MOST_MEANT = 3
 
 
 def meant(words: Sequence[str], verb: str) -> str:
-    """A hint for words that are no name: what is called so, else the calculations whose cards tell of all of them."""
+    """A hint for words that are no name: a calculation with nearly that name, else those whose cards have all words."""
     asked = [word.casefold().replace("_", "-") for word in words]
     derivative = "jacobian" if "jacobian" in asked else "grad" if {*asked} & {*BACKWARD} else ""
     others = [word for word in asked if word not in (*BACKWARD, "jacobian", "of", "the")]
@@ -183,7 +183,7 @@ def meant(words: Sequence[str], verb: str) -> str:
 
 
 def _rank(name: str, words: Sequence[str]) -> int:
-    """1 where operands, options or steps of a calculation are called so, 2 where its words tell of it, else 0."""
+    """1 if the words are names of a calculation's operands, options or steps, 2 if they are in its texts, else 0."""
     calculation = load(name)
     written = write(sample_problem(name))
     shown = steps(*(written.roots if written.loop is None else written.loop.steps))
@@ -199,7 +199,7 @@ def _rank(name: str, words: Sequence[str]) -> int:
 
 
 def _a_file(word: str, mend: str) -> OptionError | None:
-    """The fault where a file was named in place of a calculation, or what would be one."""
+    """The error if a file, or what looks like one, was named in place of a calculation; else None."""
     if not is_file(word):
         is_path = bool(Path(word).suffix) or Path(word).name != word
         return OptionError(f"there is no file {quoted(word)}", hint=near_files(word)) if is_path else None
@@ -207,7 +207,7 @@ def _a_file(word: str, mend: str) -> OptionError | None:
 
 
 def _a_mistake(word: str) -> OptionError | None:
-    """The fault where a known mistake was named in place of a calculation."""
+    """The error if a known mistake was named in place of a calculation; else None."""
     if not any(row["id"] == word for row in listed(None)):
         return None
     return OptionError(f"{quoted(word)} is a mistake, not a calculation", hint=f"attncalc mistakes {word} tells it")

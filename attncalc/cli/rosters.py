@@ -45,7 +45,7 @@ class Classroom(NamedTuple):
 
 
 def replace(student: str, folder: str | None, seed: int, formats: Sequence[str], wording: Wording) -> None:
-    """Another problem for a student in the folder of a class, in place of the files that they had."""
+    """Write another problem for a student into the folder of a class, in place of the files that they had."""
     if not folder:
         raise OptionError("--replace needs the folder of the class", hint=f"-o names the one with {KEYS}")
     where = Path(folder)
@@ -64,7 +64,7 @@ def replace(student: str, folder: str | None, seed: int, formats: Sequence[str],
 
 
 def _refuse_filled(old: Variant, where: Path) -> None:
-    """A sheet that somebody has filled in is not written over."""
+    """Refuse to replace a sheet that somebody has filled in."""
     for name, text in files_of(old, (), Wording()).items():
         there = where / name
         if there.exists() and there.read_text(encoding="utf-8") != text:

@@ -50,7 +50,7 @@ def option(
 ) -> Any:
     """An option that takes a value: `--digits`, or `-d --digits`; a `check` makes a value of its word.
 
-    A shell completes its value to one of the choices, or to what that function of `cli/completion.py` finds.
+    A shell completes its value to one of the choices, or to what the function `completed` of `cli/completion.py` finds.
     """
 
     def found(ctx: Any, incomplete: str) -> list[str]:
@@ -83,7 +83,7 @@ def one_of(section: str, name: str, choices: Iterable[str], help: str, takes: st
 
 
 def whole_to(most: int, least: int = 0) -> Callable[..., Any]:
-    """The check of a whole number from 0 on, or from the least there may be."""
+    """The check of a whole number from `least` to `most`."""
 
     def check(param: typer.CallbackParam, word: str | None) -> int | None:
         return None if word is None else whole(param.opts[-1], word, least, most)
@@ -111,7 +111,7 @@ def names(words: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def formats(known: Sequence[str]) -> Any:
-    """The option of the format, of those that a page has."""
+    """The option for the format of a page, which is one of `known`."""
     return option("Output", "-f --format", "FORMAT", f"{either(known)} ({next(iter(known))})", choices=tuple(known))
 
 
@@ -239,7 +239,7 @@ OF_RESULTS = (
     "plot", "quiet", "show", "cell", "depth", "detail", "expand", "explain", "all",
     "round", "exact", "symbolic", "accumulate",
 )  # fmt: skip
-"""The options that are nothing to an answer."""
+"""The options that have no meaning for an answer."""
 
 Stored = Annotated[
     str | None,
@@ -355,11 +355,11 @@ class Settings(NamedTuple):
     expand: bool
     explain: bool
     stored: str | None  # with --check: the type of the answer, if it was said
-    notes: tuple[str, ...] = ()  # what is to be told of options that say nothing on the page that is asked for
+    notes: tuple[str, ...] = ()  # on options that have no effect on the page that is asked for
 
 
 def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
-    """Where the result goes, or why it can't go there: told before anything is computed."""
+    """Where the result goes; raises if it cannot go there, before anything is computed."""
     known = tuple(known)
     chosen = known[0] if form is None else choice("--format", form, known)
     path = output_file(file)
@@ -372,7 +372,7 @@ def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
 
 
 def output_file(file: str | None) -> Path | None:
-    """The file that -o names, or why it cannot be written; None for standard output."""
+    """The file that -o names, or None for standard output; raises if it cannot be written."""
     if file in (None, "-"):
         return None
     if not file:
@@ -393,7 +393,7 @@ def paper(digits: int | None, color: str, where: Target) -> View:
 
 
 def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Marking) -> Settings:
-    """How to calculate and what to show, or which options clash: told before any file is read."""
+    """How to calculate and what to show; raises if options clash, before any file is read."""
     where = target(shown.format, shown.output, TABLE)
     if check is not None:
         _must_have_a_place(shown, arithmetic, where)
@@ -431,21 +431,21 @@ AT_WORK = {
     "standalone": ("latex",),
     "show": tuple(TABLE),
 }
-"""The formats in which options of a page say anything."""
+"""The formats in which options of a page have an effect."""
 ALONE = {
     "--get": {"explain", "detail", "depth", "show"},
     "-q": {"explain", "detail", "depth", "expand"},
     "--cell": {"explain", "detail", "depth"},
 }
-"""What says nothing where so little is asked for; beside the entries of --cell JSON has all the rest."""
+"""The options that have no effect if so little is asked for; with --cell, JSON has all the rest, too."""
 
 
 def _idle(shown: Shown, where: Target) -> Iterator[str]:
-    """What is to be told of options that say nothing on the page that is asked for."""
+    """Notes on options that have no effect on the page that is asked for."""
     asked = {"--get": shown.get is not None, "-q": shown.quiet, "--cell": shown.cell and where.format in PAGES}
     named = shown.get or shown.show or shown.cell
     for name, forms in AT_WORK.items():
-        if getattr(shown, name) in (None, False) or (name == "expand" and named):  # which may be what --expand adds
+        if getattr(shown, name) in (None, False) or (name == "expand" and named):  # it may be what --expand adds
             continue
         beside = [option for option, is_asked in asked.items() if is_asked and name in ALONE[option]]
         if beside or where.format not in forms:
@@ -453,7 +453,7 @@ def _idle(shown: Shown, where: Target) -> Iterator[str]:
 
 
 def _must_have_a_place(shown: Shown, arithmetic: Arithmetic, where: Target) -> None:
-    """Refuse what shows or calculates a result where an answer is marked."""
+    """Refuse options for the calculation or the page of a result if an answer is marked."""
     given = shown._asdict() | arithmetic._asdict()
     picture = [f"-f {where.format}"] if where.format in PICTURES else []
     for name in [*picture, *(flag(name) for name in OF_RESULTS if given[name] not in (None, False))]:
@@ -474,7 +474,7 @@ def _must_be_drawable(shown: Shown, where: Target) -> None:
 
 
 def _must_have_room(shown: Shown, where: Target) -> None:
-    """Refuse the arithmetic of entries where there is room for numbers alone, and several steps where for one array."""
+    """Refuse the arithmetic of entries in a format of numbers alone, and several steps in one of a single array."""
     if where.format == "npy" and names(shown.show) and not shown.quiet and shown.get is None:
         raise OptionError("--show picks steps, but npy holds one array", hint="--get NAME is that of one step")
     drawn = shown.plot or where.format in PICTURES
@@ -499,8 +499,8 @@ def _cells(words: Sequence[str]) -> tuple[str, ...]:
 
 
 BY_POSITION, BY_NAME = "Operands, by position or by name", "Operands, by name"
-WIDEST = 30  # what an option takes is spelled out beside its name up to here, else in its help
-FAMILY = 3  # from so many options on that begin with another one's name, they are details of that
+WIDEST = 30  # the most characters beside an option's name for what it takes; longer words are in its help
+FAMILY = 3  # the fewest options with another one's name in front that count as details of that
 SHORT = {"-q": "--quiet", "-d": "--digits", "-f": "--format", "-o": "--output"}
 
 
@@ -554,8 +554,7 @@ def command_of(
 def own_options(calculation: "Calculation", derivative: str = "") -> dict[str, Any]:
     """The options of the operands, of the calculation and of its derivative: their names → their annotations.
 
-    Behind them the file that holds all weights, and what goes with a checkpoint: a text in place of tokens, and what
-    asks for nothing but what it is.
+    After them the file that holds all weights, and the options of a checkpoint: --text in place of tokens, and --info.
     """
     details = _details(calculation)
     found = {each.name: _operand(each) for each in calculation.operands if is_spoken(each)}
@@ -573,14 +572,14 @@ def own_options(calculation: "Calculation", derivative: str = "") -> dict[str, A
 
 
 def is_spoken(operand: "Operand") -> bool:
-    """Whether an operand has an option; a model's `output` comes with the model: --output is where a page goes."""
+    """Whether an operand has an option: all but a model's `output`, because --output says where a page goes."""
     return operand.name != "output"
 
 
 def _details(calculation: "Calculation") -> dict[str, str]:
-    """Options that only matter with another one → that one: of rope, all those whose names begin with `rope_`.
+    """Options that only matter with another one → that one: with rope, all those whose names begin with `rope_`.
 
-    So do those whose help begins with a choice of the other: `yarn: …` of a scaling that may be yarn.
+    So do options whose help begins with a choice of the other: `yarn: …` with a scaling that may be yarn.
     """
     found: dict[str, str] = {}
     for other in calculation.options:
@@ -616,7 +615,7 @@ def _option(declared: "Option", detail_of: str) -> Any:
 
 
 def _of_derivative(derivative: str) -> dict[str, Any]:
-    """The options that a derivative takes beside those of the calculation."""
+    """The options that a derivative takes besides those of the calculation."""
     if not derivative:
         return {}
     section = "Jacobian" if derivative == "jacobian" else "Backward pass"

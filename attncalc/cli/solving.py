@@ -60,7 +60,7 @@ def carry_out(
 def _stored(
     problem: Problem, words: Sequence[str], named: Mapping[str, str], options: Mapping[str, Any], read: Reading
 ) -> dict[str, Any]:
-    """What a document that is the whole problem has stored; nothing where there is more to the problem than that."""
+    """What is stored in a document that is the whole problem; nothing if words or options add to it."""
     files = [*read.opened.values()]
     if len(words) != 1 or "#" in words[0] or named or options or len(files) != 1:
         return {}
@@ -71,7 +71,7 @@ def _stored(
 def by_name(
     calculation: Calculation, derivative: str, own: Mapping[str, Any]
 ) -> tuple[dict[str, str], dict[str, Any], Backward | None]:
-    """The operands, options and derivative that a call names; a value that cannot be is told before a file is read."""
+    """The operands, options and derivative that a call names; raises for impossible values, before reading any file."""
     given = {name: value for name, value in own.items() if value is not None}
     known = [UPSTREAM.name, WEIGHTS, *(operand.name for operand in calculation.operands if is_spoken(operand))]
     options = {option.name: given[option.name] for option in calculation.options if option.name in given}
@@ -107,7 +107,7 @@ def run(
 
 
 def _as_saved(arithmetic: Arithmetic, held: "Document", document: str, read: Reading) -> Arithmetic:
-    """How it is calculated: as the document says where the command line says nothing; what that overrules is said."""
+    """How to calculate: as the document says, unless the command line overrules it, which a note tells."""
     given = {name: value for name, value in arithmetic._asdict().items() if value is not None and value is not False}
     saved = {name: value for name, value in held.settings.items() if value is not False}
     clash = {"round", "dtype"} if given.keys() & {"exact", "symbolic"} else {"exact"} if given else set()
@@ -125,7 +125,7 @@ def _answered(
     marking: Marking,
     read: Reading,
 ) -> int:
-    """Show the result, or check an answer in its place, beside what a document has stored: the exit status."""
+    """Show the result, or check an answer instead, given what the document has stored; returns the exit status."""
     if check is None:
         solve_and_show(problem, chosen, read)
         return 0
@@ -143,14 +143,14 @@ def _gathered_in_letters(
     *,
     backward: bool,
 ) -> Gathered:
-    """The operands, those without numbers filled with letters; a word that is a shape, `2x3` or `3`, says of which."""
+    """The operands, with letters for those without numbers; a word that is a shape, `2x3` or `3`, gives one's shape."""
     from attncalc.solve.letters import can_be_letters, in_letters, is_shape  # a door: SymPy comes with it
 
     places = [o.name for o in calculation.operands if o.positional and o.name not in named]
     spoken = {**named, **dict(zip(places, words, strict=False))}
     lettered = {o.name for o in calculation.operands if can_be_letters(o)}
     shapes = {name: word for name, word in spoken.items() if name in lettered and is_shape(word)}
-    if shapes and len(words) <= len(places):  # what has a name needs no place
+    if shapes and len(words) <= len(places):  # all of them by name
         named, words = {name: word for name, word in spoken.items() if name not in shapes}, ()
     else:
         shapes = {}
@@ -162,7 +162,7 @@ def _gathered_in_letters(
 
 
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
-    """Calculate and show the result; what has been read is not written to."""
+    """Calculate and show the result; files that were read are not written to."""
     if chosen.target.path:
         output.refuse_unwritable(chosen.target.path, read.opened)
     solved: Callable[..., tuple[Trace, str | bytes | Iterable[str]]] = partial(_solved, in_pieces=True)
@@ -171,7 +171,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
     is_page = chosen.target.format == "table" and not (chosen.view.bare or chosen.view.cells or chosen.target.path)
-    is_seen = is_page and output.are_one_place(sys.stdout, sys.stderr)  # above the steps
+    is_seen = is_page and output.are_one_place(sys.stdout, sys.stderr)  # they stand above the steps
     idle = [*read.idle(), *_idle_layout(read, problem), *chosen.notes]
     notes = [*read.notes, *idle, *aloud(remarked(trace.inputs)), *(() if is_seen else trace.notes)]
     if chosen.target.format == "csv":
@@ -183,7 +183,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
 
 def _idle_layout(read: Reading, problem: Problem) -> Iterator[str]:
-    """What is to be told of a layout of heads that no operand has."""
+    """A note on a layout of heads that applies to no operand."""
     layout = read.heads_layout
     if layout is not None and not any(has_heads(given, name, layout) for name, given in problem.inputs.items()):
         yield f"--heads-layout has no effect without {either(map(flag, WITH_HEADS))}"
@@ -215,7 +215,7 @@ def _solved(
 
 
 def _progress(*, quiet: bool) -> AbstractContextManager[None]:
-    """How far the work inside has got, where somebody may be looking."""
+    """Shows how far the work inside has got, if somebody may be looking."""
     if not output.is_terminal(sys.stderr):
         return nullcontext()
     from attncalc.cli.bar import bar  # a door: most calls are done before any bar
@@ -227,7 +227,7 @@ TEXT_ENTRY = 120  # the bytes that a number takes, about, while it is written as
 
 
 def _must_fit_as_text(trace: Trace, chosen: Settings) -> None:
-    """Refuse a result in so many digits that there is not the memory for them; pages show the ends alone."""
+    """Refuse to write a large result as text if memory is too small for all of its digits."""
     if chosen.target.format not in ("json", "csv", "plain"):
         return
     kept = [step.value.size for step in trace.outputs if step.value is not None]
@@ -246,7 +246,7 @@ def _asked(chosen: Settings) -> str | None:
 
 
 def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:
-    """The trace with its pictures; below a page that has more to show, none is but a note."""
+    """The trace with its pictures; if there are none, a page that has more to show gets a note."""
     from attncalc.api.plots import illustrated  # a door: few pages have pictures
 
     try:
@@ -264,7 +264,7 @@ MOST_SECONDS = 20.0
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Raise NotExact where what is inside takes too long, or nests its expressions too deeply."""
+    """Raise NotExact if the work inside takes too long, or nests its expressions too deeply."""
     try:
         with alarm(MOST_SECONDS, of_the_processor=True):
             yield

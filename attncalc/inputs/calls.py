@@ -45,7 +45,7 @@ _WRAPPERS = ("inputs", "operands")  # keys under which a problem holds its opera
 
 
 class Call:
-    """One call while its words are told apart: which operand each word is for, and what their files supply beside."""
+    """A call while its words are sorted: which operand each word is for, and what their files supply besides."""
 
     def __init__(self, calculation: Calculation, operands: list[Operand], reading: Reading, *, backward: bool) -> None:
         self.calculation = calculation
@@ -62,13 +62,13 @@ class Call:
         self.by_name = 0  # words behind a name
 
     def take(self, source: str, files: Mapping[str, Found], options: Mapping[str, Any] = NOTHING) -> None:
-        """Take operands from a file, and options, where nothing gives them yet."""
+        """Take operands and options from a file, if nothing else gives them yet."""
         self.sources.append((source, files.keys(), options))
         self.files = {**files, **self.files}
         self.options = {**options, **self.options}
 
     def tell_overruled(self, options: Mapping[str, Any]) -> None:
-        """Note what files would give, had it not been given elsewhere: by a word, another file, or an option."""
+        """Note which operands and options of files are overruled by a word, another file, or an option."""
         for source, names, supplied in self.sources:
             givers: dict[str, list[str]] = {}
             for name in names:
@@ -92,7 +92,7 @@ class Call:
         return held
 
     def is_problem(self, contents: Contents) -> bool:
-        """Whether a file is a document of the calculation that is called, or of its derivative where that is."""
+        """Whether a file is a document of the calculation that is called, or of its derivative if that is called."""
         calculation, backward = told_apart(calculation_of(contents) or "")
         return calculation == self.calculation.name and (backward is None or self.backward)
 
@@ -126,7 +126,7 @@ def gather(
 
 
 def with_lists(calculation: Calculation, own: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
-    """A call's options, of which lists may stand in a file: a table of one row or one column, as a vector may."""
+    """A call's options; a list may stand in a file, as a table of one row or one column, like a vector."""
     found = dict(own)
     for option in calculation.options:
         word = own.get(option.name)
@@ -180,10 +180,10 @@ def _check_transposed(call: Call) -> None:
 
 
 def _supply(call: Call, operand: Operand, word: str) -> None:
-    """Take a word for its operand, and from the file that it names what that holds for others, and its options."""
+    """Take a word for its operand; if it names a file, also take what that holds for other operands, and options."""
     of_checkpoint = any(each.kind == "checkpoint" for each in call.operands)
     if operand.kind == "tokens" and of_checkpoint and exists(word) and not is_folder(word):
-        word = f"@{word}"  # ids are no names of files, as words of a vocabulary might be
+        word = f"@{word}"  # a checkpoint's tokens are ids, so that the word means the file
     call.words[operand.name] = word
     if operand.kind == "checkpoint":
         return  # a folder, which is read when all options are known
@@ -220,11 +220,11 @@ def _supply_others(call: Call, operand: Operand, contents: Contents) -> None:
 
 
 def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
-    """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
+    """Take the operands and options of a document, if it is the call's problem, and not a result used as an operand.
 
-    It is the problem if it is of the calculation that is called, and either the only operand, without weights beside
-    it, or holds no result to stand for, or, without a name in front that says which operand it is, is the holder of one
-    that nothing else fills.
+    It is the problem if it is of the calculation that is called, and one of these holds: it is the only operand,
+    without weights beside it; it has no result; or it stands without the name of an operand, and holds one that nothing
+    else fills.
     """
     if not call.is_problem(contents):
         _supply_outputs(call, operand, contents)
@@ -243,7 +243,7 @@ def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
 
 
 def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:
-    """Where commands are chained, take the other outputs of a result called as its operand is: of `qkv`, k and v."""
+    """For chained commands, take the other outputs of a result whose first output is the operand: of `qkv`, k and v."""
     outputs = contents.members.get("outputs")
     if isinstance(outputs, dict) and next(iter(outputs), None) == operand.name:
         held = call.holds(JsonFile(contents.source, outputs))
@@ -252,7 +252,7 @@ def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:
 
 
 def _supply_whole(call: Call, contents: Contents) -> None:
-    """Take from a problem what no word of the call is for."""
+    """Take from a problem what no word of the call supplies."""
     if calculation_of(contents) is None:
         held = call.holds(contents)
         _tell_unread(call, contents, held)
@@ -270,9 +270,9 @@ def _take_document(call: Call, contents: Contents, inputs: Mapping[str, Found]) 
 
 
 def _whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents | None:
-    """The problem that a word names beside named operands or in the place of tokens, where it can be no operand.
+    """The problem that a word names, if it can be no operand: beside named operands, or in place of tokens.
 
-    It is a document of the calculation that is called, or holds operands by name, that of the place among them.
+    It is a document of the calculation that is called, or holds operands by name, including the one of that place.
     """
     found = find(word, TABLE, call.reading)
     if found is None or found.name is not None or found.at:
@@ -302,7 +302,7 @@ def _unwrapped(call: Call, operand: Operand | None, contents: Contents) -> JsonF
 
 
 def _width(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> int | None:
-    """How wide the tokens x are, by which it is told how a matrix lies; None where that cannot be said yet."""
+    """The width of the tokens x, which tells which way a matrix lies; None if it is not known yet."""
     first = call.operands[0]
     word = named.get(first.name) or (positional[0] if positional and first.positional else None)
     if first.name != "x" or word is None:
@@ -310,7 +310,7 @@ def _width(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> i
     try:
         return int(read_word(word, first, call.reading, {}).value.shape[-1])
     except (InputError, IndexError):
-        return None  # who reads it as an operand says what is wrong
+        return None  # reading it as an operand will tell what is wrong
 
 
 def _supply_weights(call: Call, word: str, options: Mapping[str, Any], width: int | None) -> None:
@@ -344,7 +344,7 @@ def _supply_weights(call: Call, word: str, options: Mapping[str, Any], width: in
 def from_frameworks(
     calculation: Calculation, weights: Mapping[str, Any] | str, options: Mapping[str, Any], width: int | None
 ) -> Gathered:
-    """The operands among weights by the names of frameworks, as a state dict or `FILE#PREFIX` has them; or none."""
+    """The operands, if any, among weights with frameworks' names: those of a state dict, or of `FILE#PREFIX`."""
     if isinstance(weights, str):
         return gather(calculation, (), {WEIGHTS: weights}, options, Reading())
     from attncalc.inputs.stored_arrays import of_arrays  # doors: few calls have such weights
@@ -358,7 +358,7 @@ def from_frameworks(
 
 
 def _holder(found: Found) -> Contents | None:
-    """The file, or the object that `model.json#encoder[0]` picks; None where that is no object."""
+    """The file, or the object that `model.json#encoder[0]` picks; None if that is no object."""
     contents, path = found.contents, found.name or ""
     if not path and not found.at:
         return contents
@@ -375,7 +375,7 @@ def _holder(found: Found) -> Contents | None:
 
 
 def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
-    """Note the names of a file with several operands that are none of the call's, nor options."""
+    """Note the names in a file of several operands that are neither operands nor options of the call."""
     switches = [key for key, value in contents.members.items() if isinstance(value, bool)]
     options = _option_names(call)
     unread = [
@@ -408,7 +408,7 @@ def tell_surplus(
 def _tell_passed_over(
     keys: Sequence[str], contents: Contents, why: str, known: Collection[str], reading: Reading
 ) -> None:
-    """Note what is passed over of a file, and what may be meant; remarks in words need no note."""
+    """Note the keys of a file that are passed over, and what may be meant; remarks in words need no note."""
     free = [name for name in known if name not in contents.members]
     unread = [key for key in keys if word_in(contents, key) is None or near(key, free)]
     if unread:
@@ -456,7 +456,7 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
 
 
 def renamed(calculation: Calculation, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given of a call by the names of operands: under an option one may take the place of another."""
+    """What a call is given, by operands; with some options, one operand takes the place of another."""
     found = dict(given)
     for operand in calculation.operands:
         place, _, condition = operand.replaces.partition(" if ")
@@ -474,9 +474,9 @@ def read_all(
     options: Mapping[str, Any],
     reading: Reading,
 ) -> tuple[dict[str, Given], dict[str, Any]]:
-    """The operands of a call from words and files, and its options: given, of a model, or words in operands' places.
+    """The operands of a call from words and files, and its options: given, of a model, or words in place of operands.
 
-    What is usual in a model counts as not given.
+    A model's options with usual values count as not given.
     """
     given = options
     model = next((o.name for o in calculation.operands if o.kind == "model" and o.name in files), None)
@@ -506,7 +506,7 @@ def read_all(
     if TABLE_OF_WORDS in stored or HEAD in stored:
         from attncalc.inputs.vocabularies import classes_of, words_of  # a door, as above
 
-        words_first = (TABLE_OF_WORDS, 0, words_of), (HEAD, 1, classes_of)  # what knows no words tells classes apart
+        words_first = (TABLE_OF_WORDS, 0, words_of), (HEAD, 1, classes_of)  # a model without words has classes
         name, axis, told = next(each for each in words_first if each[0] in stored)
         known = told(str(checkpoint[held or ""].value), inputs[name].value.shape[axis])
         inputs[name] = inputs[name]._replace(labels={axis: known} if known else {})
@@ -516,7 +516,7 @@ def read_all(
 def document_inputs(contents: Contents, operands: Sequence[Operand]) -> dict[str, Found]:
     """Where in a document each operand is; a name among `inputs` that is no operand's is an error.
 
-    A document that was written by hand may have its operands, and its options, beside `calculation` in place of that.
+    A document that was written by hand may have its operands and options at the top, beside `calculation`.
     """
     if "inputs" not in contents.members:
         beside = {key: value for key, value in contents.members.items() if key != "calculation"}
@@ -547,7 +547,7 @@ def document_inputs(contents: Contents, operands: Sequence[Operand]) -> dict[str
 def document_options(contents: Contents, calculation: Calculation) -> dict[str, Any]:
     """The options of a document; a name that is no option's is an error.
 
-    Where the operands stand at the top, options may stand beside them, `Causal-Align` as well as `causal_align`.
+    If operands stand at the top, options may stand beside them, `Causal-Align` as well as `causal_align`.
     """
     source, members = contents.source, contents.members
     options = members.get("options", {})
@@ -593,7 +593,7 @@ def check_version(contents: Contents) -> None:
 
 
 def _operand(key: str, names: Sequence[str], contents: Contents) -> str:
-    """The operand that a key of a document means; that of a layer is called by its whole name."""
+    """The operand that a key of a document means; an operand of a layer has its whole name."""
     if layer_of(key)[0]:
         return key
     for name in [key] if key in names else names:

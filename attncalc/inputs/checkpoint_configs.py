@@ -1,6 +1,6 @@
 """A checkpoint's configuration as our options, by the table of its architecture.
 
-Each table is a file in the folder architectures/. What none of them says is refused by its name: nothing is guessed.
+Each table is a file in the folder architectures/. A key that the table does not know is refused: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONFIG = "config.json"
 EVERY = "every"
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
 SHARE = "partial_rotary_factor"
-"""The key for the share of each head that is turned; a table may name another that means it."""
+"""The key for the share of each head that is rotated; a table may give another name for it."""
 STACKS = {"layer": "layer", "encoder": "encoder/layer", "decoder": "decoder/layer"}
 """What a stack of layers is called in a table, and where its weights lie in a model."""
 
@@ -40,7 +40,7 @@ def tables() -> dict[str, dict[str, Any]]:
 
 @cache
 def of_every() -> dict[str, Any]:
-    """What their configurations have in common."""
+    """What the configurations of all architectures have in common."""
     return tomllib.loads((FOLDER / f"{EVERY}.toml").read_text(encoding="utf-8"))
 
 
@@ -129,7 +129,7 @@ def options_of(table: Mapping[str, Any], config: Mapping[str, Any], source: str)
 
 
 def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The keys, those of inner objects behind a point; turns and words are read by rules of their own."""
+    """The keys with their values; keys of inner objects as `key.inner`, except those on rotations and labels."""
     for key, value in config.items():
         if isinstance(value, Mapping) and not key.startswith(("rope_", "id2label", "label2id", "task_specific")):
             yield from ((f"{key}.{inner}", held) for inner, held in value.items())
@@ -151,7 +151,7 @@ class _Key(NamedTuple):
 
 
 def _option(key: _Key) -> dict[str, Any]:
-    """What a key says of our options; one without a value says nothing."""
+    """The options that a key sets; one without a value usually sets none."""
     meaning = key.meaning
     if "must" in meaning or "same_as" in meaning:
         _check(key)
@@ -170,7 +170,7 @@ def _option(key: _Key) -> dict[str, Any]:
 
 
 def _check(key: _Key) -> None:
-    """Refuse a value that is none of those that there may be, or is not what another key has."""
+    """Refuse a value that is not allowed, or that is not the same as another key's."""
     other = key.meaning.get("same_as", "")
     wanted = [key.config.get(other)] if other else key.meaning["must"]
     if key.value is not None and key.value not in wanted:
@@ -187,7 +187,7 @@ def _of_places(key: _Key, option: str) -> dict[str, Any]:
 
 
 def _with_a_window(key: _Key, option: str) -> dict[str, Any]:
-    """All layers but one of every so many, the first or the last of them."""
+    """All layers except the first, or the last, in each group of as many as the key says."""
     every = whole(key.config, key.name, key.source)
     layers = count(key.config, key.meaning["of"], key.source)
     other = 0 if key.meaning["global"] == "first" else every - 1
@@ -195,13 +195,13 @@ def _with_a_window(key: _Key, option: str) -> dict[str, Any]:
 
 
 def _from_one_on(key: _Key, option: str) -> dict[str, Any]:
-    """All layers from one on, counted from 0."""
+    """All layers from a given one on, counted from 0."""
     layers = count(key.config, key.meaning["of"], key.source)
     return {option: tuple(range(whole(key.config, key.name, key.source, 0), layers))}
 
 
 def _of_words(key: _Key, option: str) -> dict[str, Any]:
-    """What a word means; of true and false one may say nothing."""
+    """The option that a word sets; either of true and false may set none."""
     words, is_switch = key.meaning["words"], isinstance(key.value, bool)
     word = str(key.value).lower() if is_switch else str(key.value)
     if word not in words and not is_switch:
@@ -223,11 +223,11 @@ READERS: dict[str, Callable[[_Key, str], dict[str, Any]]] = {
     "words": _of_words,
     "inverse_root": _of_a_root,
 }
-"""How a value is read, by the word that a table says it with; any other is the option's as it stands."""
+"""How a value is read, by the word that the table has for it; without such a word, it is the option's value."""
 
 
 def _allowed(key: str, options: dict[str, Any], source: str) -> dict[str, Any]:
-    """What a key says, if the options may be that; else it is the key that is told, not the option."""
+    """The options that a key sets, if these values are allowed; else an error that names the key, not the option."""
     known = load("model")
     for name, value in options.items():
         if (option := known.option(name)) is not None:
@@ -242,7 +242,7 @@ def _allowed(key: str, options: dict[str, Any], source: str) -> dict[str, Any]:
 def check_bias(
     buckets: int, options: Mapping[str, Any], table: Mapping[str, Any], source: str, *, causal: bool
 ) -> None:
-    """Refuse a distance that a learned bias of so many buckets cannot end at, told by its key."""
+    """Refuse a largest distance that does not fit a learned bias with this many buckets, by the name of its key."""
     option = load("model").option("max_distance")
     assert option is not None, "it is an option of every attention"
     try:
@@ -266,7 +266,7 @@ def _holds(when: str | Mapping[str, Any], config: Mapping[str, Any]) -> bool:
 def _rope(
     table: Mapping[str, Any], config: Mapping[str, Any], options: dict[str, Any], head: int | None, source: str
 ) -> dict[str, Any]:
-    """The options of the turns, where the architecture has any; what a scaling asks for must be known."""
+    """The options of the rotation, if the architecture has one; a scaling that is not known is refused."""
     options.pop(SHARE, None)
     if not options.get("rope"):
         return {}
@@ -284,7 +284,7 @@ def _rope(
         found["rope_no_truncate"] = True
     spellings = [key for key, meaning in table["config"].items() if meaning == SHARE]
     shares = [(key, share) for held in (asked, config) for key in (SHARE, *spellings) if (share := held.get(key))]
-    if spellings or asked.get(SHARE) == 1:  # the classes of other architectures turn all, whatever this says
+    if spellings or asked.get(SHARE) == 1:  # other architectures rotate all, whatever this says
         asked.pop(SHARE, None)
     if spellings and shares and shares[0][1] != 1:
         found["rope_dims"] = _turned(*shares[0], head, source)
@@ -298,7 +298,7 @@ def _rope(
 
 
 def _lengths(kind: str, asked: Mapping[str, Any], config: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """The length that a model was trained for, and how many times that it reaches, by the rules of `transformers`."""
+    """The length that a model was trained for, and by how much it is extended, by the rules of `transformers`."""
     trained, longest = "original_max_position_embeddings", "max_position_embeddings"
     if kind == "dynamic":
         return {trained: config.get(longest)}
@@ -311,7 +311,7 @@ def _lengths(kind: str, asked: Mapping[str, Any], config: Mapping[str, Any], sou
 
 
 def _turned(key: str, share: Any, head: int | None, source: str) -> int:
-    """How many entries of a head are turned, by the share of them that a key holds."""
+    """How many entries of a head are rotated, by the share of them that a key holds."""
     if not isinstance(share, int | float) or not 0 < share <= 1:
         raise InputError(f"{source}: {key} must be greater than 0 and at most 1, not {_spelled(share)}")
     if head is None:
@@ -323,7 +323,7 @@ def _turned(key: str, share: Any, head: int | None, source: str) -> int:
 
 
 def _of_kinds(config: Mapping[str, Any], source: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What stands of the turns of most layers, and the options that those with a window have of their own."""
+    """The settings of the rotation in most layers, and the options of the rotation in layers with a window."""
     held = dict(_object(config, "rope_parameters", source))
     found: dict[str, Any] = {}
     if isinstance(held.get(GLOBAL), Mapping):
@@ -348,7 +348,7 @@ def _object(config: Mapping[str, Any], key: str, source: str) -> Mapping[str, An
 
 
 def _together(config: Mapping[str, Any], held: dict[str, Any], source: str) -> dict[str, Any]:
-    """What the old key and the new one say of the turns; they must not say two things. `type` is `rope_type`."""
+    """What the old key and the new one say of the rotation; they must agree. `type` means `rope_type`."""
     scaled = dict(_object(config, "rope_scaling", source))
     for one in (scaled, held):
         if "type" in one:
@@ -362,7 +362,7 @@ def _together(config: Mapping[str, Any], held: dict[str, Any], source: str) -> d
 
 
 def _complete(kind: str, found: dict[str, Any], source: str) -> dict[str, Any]:
-    """The options of the turns, where nothing is missing that their scaling needs."""
+    """The options of the rotation; raises if one is missing that its scaling needs."""
     needed = NEEDS[of_every()["rope_type"][kind]]
     names = of_every()["rope"].items()
     lacking = [key for key, name in names if name.removeprefix("rope_") in needed and name not in found]

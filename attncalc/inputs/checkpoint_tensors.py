@@ -27,12 +27,12 @@ MOST_EXPERTS = 1024
 
 _MATRIX = re.compile(r"/(?:(?:shared_)?w[a-z\d]{1,3}|weights|router)\Z")
 _STATE = ("ssm/kernel", "ssm/a")
-"""What a layer that remembers in a state cannot do without, beside matrices."""
+"""What a layer with a state needs besides matrices."""
 
 
 AND, GROUPED, EACH_HEAD = " + ", "grouped ", "each head "
-"""Between the operands that lie one behind the other in a tensor; in front of those that lie so for each group of
-heads, or in each head.
+"""AND stands between operands that lie one behind the other in a tensor; GROUPED in front of them if they do so in each
+group of heads, EACH_HEAD if they do so in each head.
 """
 
 
@@ -41,7 +41,7 @@ class Told(NamedTuple):
 
     paths: tuple[str, ...]
     way: str = ""  # GROUPED, EACH_HEAD
-    sizes: tuple[int, ...] = ()  # how many places are each one's, where the configuration says that
+    sizes: tuple[int, ...] = ()  # how many places belong to each, if the configuration says that
 
     def below(self, place: str) -> Told:
         """The same for the operands of a layer."""
@@ -49,7 +49,7 @@ class Told(NamedTuple):
 
 
 def _told(words: str, config: Mapping[str, Any]) -> Told | None:
-    """What the words of a table say: `grouped a + b + c`, `each head a (KEY) + b (KEY) if KEY`; None where not so."""
+    """What words of a table say: `grouped a + b + c`, `each head a (KEY) + b (KEY) if KEY`; None if KEY is false."""
     words, _, key = words.partition(" if ")
     if key and bool(config.get(key.removeprefix("not "))) == key.startswith("not "):
         return None
@@ -75,14 +75,14 @@ def stored_operands(
     options: Mapping[str, Any],
     config: Mapping[str, Any],
 ) -> dict[str, Found]:
-    """Where each of our operands is stored; a tensor that no operand is for is named, and one that is missing."""
+    """Where each of our operands is stored; raises for a tensor that belongs to none, and for one that is missing."""
     own, needed = _all_told(table, stacks, options, config)
     contents = _stacked(contents, [table["prefix"] + name for name in own] + list(own))
     found: dict[str, Found] = {}
     left = dict.fromkeys(contents.names)
     if not isinstance(config.get(TIED, False), bool):
         raise InputError(f"{CONFIG}: {TIED} = {visible(str(config[TIED]), 60)} is neither true nor false")
-    tied = None if TIED in table["config"] else config.get(TIED)  # where it says something else, a head that is stored
+    tied = None if TIED in table["config"] else config.get(TIED)  # some tables read it otherwise
     said_of = BIASES.keys() & {*table["passed_over"]}
     for written, told in own.items():
         name, cuts = split(_counted_from(written, config), ())
@@ -116,7 +116,7 @@ def stored_operands(
 def _all_told(
     table: Mapping[str, Any], stacks: Mapping[str, int], options: Mapping[str, Any], config: Mapping[str, Any]
 ) -> tuple[dict[str, Told], list[str]]:
-    """What the tensors of a whole model hold, layer by layer; and the operands that it cannot do without."""
+    """What the tensors of a whole model hold, layer by layer; and the operands that it needs."""
     own = {name: told for name, words in table["tensors"].items() if (told := _told(words, config))}
     needed = [path for told in own.values() if _is_needed(path := told.paths[0])]
     for section, stack in STACKS.items():
@@ -139,7 +139,7 @@ BIASES = {
     "use_bias": ("ssm/bx", "ssm/bz", "ssm/bo"),
     "use_conv_bias": ("ssm/kernel_bias",),
 }
-"""What layers have if their configuration says so, where it says anything of it."""
+"""The biases that layers have if these keys of the configuration are true, and not if they are false."""
 OTHERS = f"is {CONFIG} that of this checkpoint?"
 FIRST = ("embedding/table", "embedding/kernel")
 """What every model begins with: words, or patches of an image."""
@@ -147,7 +147,7 @@ HEAD = ("logits/weights",)
 
 
 def _is_needed(path: str) -> bool:
-    """Whether a model cannot do without what stands outside its layers: what it begins with, and gains of norms."""
+    """Whether a model needs an operand outside its layers: what it begins with, and gains of norms."""
     return path in FIRST or (path.endswith("norm/gamma") and "logits" not in path)
 
 
@@ -157,9 +157,9 @@ EACH = "{e}"
 
 
 def _stacked(contents: ArrayFile, names: Iterable[str]) -> ArrayFile:
-    """The arrays of a file with those of experts that are called alike put into one, an axis for the experts in front.
+    """The arrays of a file, with those of all experts that have the same name stacked along a new first axis.
 
-    Nothing is read until that one is asked for.
+    Nothing is read until the stack is asked for.
     """
     joined = copy(contents)
     joined.is_checkpoint = True
@@ -178,13 +178,13 @@ def _stacked(contents: ArrayFile, names: Iterable[str]) -> ArrayFile:
 def _all_of(loaders: Sequence[Loader], at: Sequence[Any] = (), most: float = MAX_CELLS) -> Array:
     arrays = [load(at, most) for load in loaders]
     for part in at:
-        if hasattr(part, "seen"):  # who looks at the shape alone is to see that of all of them
+        if hasattr(part, "seen"):  # a look at the shape should see that of the stack
             part.seen.insert(0, np.broadcast_to(part.seen[0], (len(loaders), *part.seen[0].shape)))
     return np.stack(arrays)
 
 
 def check_sizes(found: Mapping[str, Found], options: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    """Refuse tensors whose sizes clash, with those that the configuration asks for or with one another's."""
+    """Refuse tensors whose sizes clash with the configuration, or with one another's."""
     sizes = _asked_sizes(options, config)
     shapes = of_every()["shapes"]
     for path, file in found.items():
@@ -208,7 +208,7 @@ def check_sizes(found: Mapping[str, Found], options: Mapping[str, Any], config: 
 
 
 def _asked_sizes(options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
-    """How large a configuration says that axes are, and by which of its keys."""
+    """The sizes of axes in a configuration, each with the key that says it."""
     found = {}
     for axis, keys in of_every()["sizes"].items():
         key = next((key for key in keys if type(config.get(key)) is int), None)
@@ -225,7 +225,7 @@ def _asked_sizes(options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[
 
 
 def _counted_from(written: str, config: Mapping[str, Any]) -> str:
-    """`a[key + 1:]` → `a[2:]`: rows of a tensor that begin behind what a key of the configuration says."""
+    """`a[key + 1:]` → `a[2:]`, with the number that a key of the configuration holds."""
     found = re.search(r"\[(\w+) \+ (\d+)", written)
     if found is None:
         return written
@@ -236,9 +236,9 @@ def _counted_from(written: str, config: Mapping[str, Any]) -> str:
 
 
 def _needed(inner: Mapping[str, Told], options: Mapping[str, Any]) -> list[str]:
-    """What a layer cannot do without: matrices and gains of the norms, of which a parallel layer may share one.
+    """What a layer needs: matrices and gains of norms; not the gains if it is parallel, as it may then share a norm.
 
-    What only a gated network has is not asked of another.
+    The matrix that only a gated network has is not asked of another.
     """
     paths = [path for told in inner.values() for path in told.paths]
     gains = [] if options.get("parallel") else [p for p in paths if p.endswith("gamma")]
@@ -250,7 +250,7 @@ def _needed(inner: Mapping[str, Told], options: Mapping[str, Any]) -> list[str]:
 def _parts(
     contents: Contents, name: str, told: Told, cuts: Sequence[Part], stored: str, options: Mapping[str, Any]
 ) -> Iterator[tuple[str, Found]]:
-    """The operands that a tensor holds, with the parts of it that they are, turned as tokens in rows need them."""
+    """The operands that a tensor holds, each with its part of the tensor, transposed if tokens in rows need that."""
     names = told.paths
     matrix = _MATRIX.search(names[0]) is not None
     turned = (Part(".T"),) if matrix and stored == "[out, in]" else ()
@@ -288,7 +288,7 @@ def _parts(
 
 
 def shape_of_part(shape: tuple[int, ...], file: Found) -> tuple[int, ...]:
-    """The shape of the part of a tensor that an operand is."""
+    """The shape of the part of a tensor that belongs to an operand."""
     look = np.lib.stride_tricks.as_strided(np.zeros(1), shape, (0,) * len(shape))
     for part in file.at:
         look = part.cut(look, file.name or "")

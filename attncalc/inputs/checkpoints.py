@@ -27,9 +27,9 @@ from attncalc.record.trace import Given
 
 MOST_CONFIG = 2**22  # bytes
 WIDTHS = {"bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
-"""Bytes of a number, by the type in which it is stored and which NumPy has not."""
+"""The bytes of a number in types that NumPy does not have."""
 CACHED = ("wk", "wv", "wdkv", "wkr")
-"""What makes the numbers of a token that an attention keeps: keys and values, or a latent and a part that is turned."""
+"""The weights that make what an attention caches of a token: keys and values, or a latent and a rotated part."""
 
 
 class Checkpoint(NamedTuple):
@@ -64,7 +64,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def active(self) -> int:
-        """The parameters that a token meets: of its experts those that it is sent to."""
+        """The parameters that a token meets: of the experts, only those that it is sent to."""
         found = self.parameters
         for name in {file.name or "" for path, file in self.found.items() if re.search(r"/experts/[wb]\d\Z", path)}:
             experts, *shape = self.contents.described(name)[0]
@@ -83,9 +83,9 @@ class Checkpoint(NamedTuple):
         return found
 
     def cached(self, attention: str) -> int:
-        """How many bytes all attentions of that name keep of a token: its keys and values, in the weights' type.
+        """How many bytes all attentions of that name cache for a token: its keys and values, in the weights' type.
 
-        Encoders keep none. Of cross-attention it is a token of what the encoder has read.
+        Encoders cache none. For cross-attention, it is a token that the encoder has read.
         """
         if self.options.get("no_causal"):
             return 0  # the whole text is read at once
@@ -98,12 +98,12 @@ class Checkpoint(NamedTuple):
 
     @property
     def widened(self) -> list[int]:
-        """The entries of each operand that can't stay as it lies on the disk: of a narrow type that NumPy has not."""
+        """The number of entries of each operand that must be widened, as NumPy does not have its type."""
         told = [(self.contents.described(file.name or ""), file) for file in self.found.values()]
         return [math.prod(shape_of_part(shape, file)) for (shape, kind), file in told if narrow_type(kind) is None]
 
     def info(self) -> dict[str, Any]:
-        """What there is to know of it before anything is computed."""
+        """What can be said of it before anything is computed."""
         more = {"kv_cache_bytes_per_token_read": self.cached("cross-attention")} if len(self.stacks) > 1 else {}
         more |= {"state_bytes": self.state_bytes} if self.state_bytes else {}
         return {
@@ -137,7 +137,7 @@ def _width(stored: str) -> int:
 
 
 def sums_of(path: str) -> Mapping[str, str]:
-    """The modules of a checkpoint's layers that add what goes past them, each with the step that is this sum."""
+    """The modules of a checkpoint's layers that add the residual, each with the step that is this sum."""
     table: Mapping[str, Mapping[str, str]] = table_of(read_json(str(Path(path, CONFIG)), MOST_CONFIG), shown(path))[1]
     return table.get("sums", {})
 
@@ -151,7 +151,7 @@ def _digest(path: Path) -> str:
 
 
 def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
-    """The checkpoint in a folder; raises where its configuration or its tensors are not those of a known model."""
+    """The checkpoint in a folder; raises if its configuration or its tensors are not those of a known model."""
     said = shown(path)
     if not is_folder(path):
         if exists(path):
@@ -200,7 +200,7 @@ def unfolded(path: str, reading: Reading, options: Mapping[str, Any]) -> tuple[d
     if sizes := held.widened:  # all are held as float32, and the largest is made by way of two arrays more
         most = 8 * max(sizes)
         must_fit(4 * sum(sizes) + most, f"{shown(path)} as float32", {"with pip install 'attncalc[models]' it": most})
-    if options.get("rope") is False:  # who turns nothing is not asked how
+    if options.get("rope") is False:  # without a rotation, how to rotate is not asked
         own = {name: value for name, value in held.options.items() if not name.startswith("rope")}
         held = held._replace(options=own)
     given = Given(np.asarray(path), source=shown(path), files=held.files).noted("model", held.summary)

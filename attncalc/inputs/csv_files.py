@@ -32,8 +32,8 @@ from attncalc.record.trace import Given
 
 BLANKS, BAR = " ", "|"
 HEADER = "first row read as column labels"
-MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
-_DELIMITERS = "\t;,"  # in this order where several would do
+MOST_IN_FRONT = 10**8  # lines in front of tables, added up over all tables of a file
+_DELIMITERS = "\t;,"  # in this order if several would do
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+|%)?", re.ASCII)
 _PERHAPS_DECIMAL = re.compile(r"\s*(?:[+-]?\d*,\d+(?:\s+|\Z))+", re.ASCII)
 _PAGE = re.compile(r"[─━│]{2}|\S ╲ \S|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A row that cannot be told from those behind it, by the line on which it begins."""
+    """A row that cannot be told from those after it, and the line on which it begins."""
 
     line: int
     fault: str
@@ -70,7 +70,7 @@ class TextFile(Contents):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its tables, where it has several."""
+        """The names of its tables, if it has several."""
         return tuple(blocks(self.text, self.source))
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
@@ -93,7 +93,7 @@ class TextFile(Contents):
 
 
 def without_mark(text: str) -> tuple[str, str | None]:
-    """The text without what tells the delimiter, and this: a first line `sep=;`, as of Excel, or Markdown's bars."""
+    """The text without its sign of a delimiter, and the delimiter: Excel's first line `sep=;`, or Markdown's bars."""
     if (bare := _without_bars(text)) is not None:
         return bare, BAR
     found = re.match(r'(?i:("?)sep=([^"\r\n])\1[,;\t ]*)(?=[\r\n]|\Z)', text)
@@ -101,9 +101,9 @@ def without_mark(text: str) -> tuple[str, str | None]:
 
 
 def _without_bars(text: str) -> str | None:
-    """Tables of Markdown without the bars around rows, and without the line below a header; None of what is none.
+    """Tables of Markdown without the bars around rows, and without the rule below a header; None if there are none.
 
-    A header that is empty, as one that must be there, goes with its line; lines stay where they are.
+    An empty header, which is there because Markdown needs one, is left out; lines stay where they are.
     """
     if not _BAR_FIRST.match(text):
         return None
@@ -126,9 +126,9 @@ def _without_bars(text: str) -> str | None:
 
 
 def blocks(text: str, source: str = "the file") -> dict[str, str]:
-    """The tables of a file whose lines `@name` begin one each, by name; {} for a file that is one table.
+    """The tables of a file by name, each begun by a line `@name`; {} for a file that is one table.
 
-    Lines in front stay, emptied, so that the lines of errors are the file's.
+    Lines in front of a table are kept as empty ones, so that errors name the lines of the file.
     """
     if not re.match(r'\s*"?@', text):
         return {}
@@ -160,9 +160,9 @@ def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
 
 
 def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | None:
-    """A large table, by lines and without cells that are kept, where it is of digits below a header at most.
+    """A large table of digits, with or without a header, read line by line without keeping cells.
 
-    None where it is not, or where anything is wrong with it, which is found and told cell by cell.
+    None for any other table, or if anything is wrong with it: reading it cell by cell then finds what.
     """
     mark = delimiter_of(text, reading)
     try:
@@ -186,7 +186,7 @@ def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | 
             elif len(cells) > 1 or line.strip():
                 return None
         value = np.frombuffer(found).reshape(-1, width)
-        if not np.isfinite(value).all():  # written as digits, so that it is too large, and no infinity that is meant
+        if not np.isfinite(value).all():  # digits that are too large, for nobody meant an infinity
             return None
         given = from_array(value, kind, brackets(source))
     except (ValueError, InputError):
@@ -197,7 +197,7 @@ def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | 
 
 
 def _lines(text: str, start: int) -> Iterator[str]:
-    """The lines from a place on, without their ends, which are newlines; no copy is made of all of them."""
+    """The lines from a place on, one after the other, without their newlines."""
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
         start = end + 1
@@ -205,7 +205,7 @@ def _lines(text: str, start: int) -> Iterator[str]:
 
 
 def _perhaps_one_column(given: Given, text: str, reading: Reading) -> Given:
-    """The operand, with a note where two columns of whole numbers may be one with decimal commas."""
+    """The operand, with a note if its two columns of whole numbers may be one with decimal commas."""
     two = given.value.shape[1:] == (2,) and not reading.delimiter
     if not two or not _PERHAPS_DECIMAL.fullmatch(text) or not re.search(r",\d\d", text):
         return given
@@ -240,7 +240,7 @@ def _read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
 
 
 def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], bool]:
-    """The rows of a table, all of one length, and whether they had decimal commas, which are points here."""
+    """The rows of a table, all of one length and with decimal points, and whether they had commas instead."""
     rows, delimiter = parted(text, source, reading)
     if not rows:
         return [], False
@@ -255,7 +255,7 @@ def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], boo
 
 
 def _of_decimal_commas(text: str, source: str, reading: Reading) -> str:
-    """The hint that uneven rows are even where commas are decimal marks, "" where they are not."""
+    """The hint that uneven rows are even if commas are decimal marks; "" if they are not."""
     if reading.decimal == "," or reading.delimiter or not re.search(r"\d,\d", text, re.ASCII):
         return ""
     other = copy(reading)
@@ -267,9 +267,9 @@ def _of_decimal_commas(text: str, source: str, reading: Reading) -> str:
 
 
 def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
-    """The rows of a table as they stand there, and what stands between their cells.
+    """The rows of a table as they are written, and its delimiter.
 
-    A row without any text that is longer or shorter than the others is a blank line.
+    A row without any text is a blank line if it is longer or shorter than the others.
     """
     delimiter = delimiter_of(text, reading)
     rows = list(rows_in(text, delimiter, source))
@@ -278,7 +278,7 @@ def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
 
 
 def delimiter_of(text: str, reading: Reading) -> str:
-    """What stands between the cells, where nobody says: what every line has, else what most have, else blanks."""
+    """The delimiter: the one that is asked for, else the one that most lines have, else blanks."""
     if reading.delimiter:
         return reading.delimiter
     lines = [_QUOTED.sub("", line) for line in text.lstrip()[:KEPT_DIGITS].splitlines() if line.strip()][:100]
@@ -288,7 +288,7 @@ def delimiter_of(text: str, reading: Reading) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that is not blank; without what stands in quotes, where these go on below it."""
+    """The first line that is not blank; without its quoted text, if that goes on below it."""
     first = re.search(r"[^\r\n]*\S[^\r\n]*", text)
     line = first[0] if first else ""
     return (_QUOTED.sub("", text.lstrip()).splitlines() or [""])[0] if line.count('"') % 2 else line
@@ -304,7 +304,7 @@ def rows_in(text: str, delimiter: str, source: str) -> Iterator[Row]:
 
 
 def rows_from(lines: Iterable[str], first: int, delimiter: str) -> Iterator[Row | Broken]:
-    """The rows of lines that begin with the `first` of a file, as far as the first one that cannot be read."""
+    """The rows of these lines, as far as the first broken one; they begin with line number `first` of their file."""
     if delimiter == BLANKS:
         for number, line in enumerate(lines, start=first):
             if cells := line.split():
@@ -324,9 +324,9 @@ def rows_from(lines: Iterable[str], first: int, delimiter: str) -> Iterator[Row 
 
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str | None]]:
-    """The text of each row, and the line on which it begins; of a quote that is never closed, its line and None.
+    """The line on which each row begins, and its text; for a quote that is never closed, its line and None.
 
-    What stands in quotes belongs to its cell, line breaks and all. A row that is broken otherwise ends with its line.
+    Quoted text belongs to its cell, line breaks included. A row that is broken in another way ends with its line.
     """
     mark = re.escape(delimiter)
     cell = rf'(?> *"[^"]*+(?:""[^"]*+)*+"[^{mark}\r\n]*|(?! *")[^{mark}\r\n]*)'
@@ -397,7 +397,7 @@ def _with_point(cell: str) -> str:
 
 
 def pointed(tree: Any, spelled: Callable[[str], str] = str) -> Any:
-    """A JSON value with decimal points in those of its texts that, so spelled, are numbers with decimal commas."""
+    """A JSON value with points in those of its texts that are numbers with decimal commas once they are `spelled`."""
     if isinstance(tree, dict):
         return {key: pointed(value, spelled) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -450,12 +450,12 @@ def is_text(cells: Sequence[str], kind: Kind) -> bool:
 
 
 def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:
-    """The cells of a large table as floats, where they are digits and nothing else; otherwise as they are."""
+    """The cells of a large table as floats, if they are digits and nothing else; otherwise as they are."""
     if len(text) > KEPT_DIGITS and re.fullmatch(r"[0-9eE+.-]*", "".join(cells)):
         try:
             floats = [float(cell) for cell in cells]
         except ValueError:
-            return cells  # an entry that is empty or no number is found, and told, one by one
+            return cells  # reading entries one by one will tell which is wrong
         return floats if np.isfinite(floats).all() else cells
     return cells
 

@@ -45,11 +45,11 @@ DECIMAL_HINT = "--decimal , reads the commas as decimal marks"
 
 Index = tuple[int, ...]
 Place = Callable[[Index], str]
-"""How an entry, or a row of them, is spoken of: (1, 0) → `q.json: q[1][0]` or `q.csv:2:1`; () is the whole."""
+"""What messages call an entry, or a row of entries: (1, 0) → `q.json: q[1][0]` or `q.csv:2:1`; () is the whole."""
 
 
 class Digits(str):
-    """A number of a JSON file in the digits that stand there, told from text in quotes by its type."""
+    """A number of a JSON file with the digits that were written; its type tells it from text in quotes."""
 
     __slots__ = ()
 
@@ -65,12 +65,12 @@ def brackets(source: str, key: str = "") -> Place:
 
 
 def index_of(flat: int, shape: Index) -> Index:
-    """Where the entry of that number stands, counted from 0."""
+    """The place of the entry with that number, counted from 0."""
     return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()
 
 
 def spoken(item: Any) -> str:
-    """What stands in the place of a number, in words."""
+    """What messages call something that stands in place of a number."""
     if isinstance(item, bool):
         return "true" if item else "false"
     if isinstance(item, Digits):
@@ -187,7 +187,7 @@ def _value(entry: Any, kind: Kind) -> float:
 
 
 def parse_entry(text: str, kind: Kind) -> float:
-    """An entry of an operand of this kind: a number; −∞ where it means masked; true and false in a mask."""
+    """An entry of an operand of this kind: a number; −∞ if it means masked; true and false in a mask."""
     word = text.strip(" ").casefold()
     if kind == "mask" and word in _TRUTH:
         return _TRUTH[word]
@@ -241,15 +241,15 @@ def from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place)
 
 
 def _held(value: Array, whole: Iterable[int]) -> Given:
-    """An operand, with a note on the first of these whole numbers that it does not hold."""
+    """An operand, with a note on the first of these whole numbers that it does not hold exactly."""
     return Given(value).noted("digits", next((said for each in whole if (said := _lost(str(each), float(each)))), ""))
 
 
 def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *, mapped: bool = False) -> Given:
     """An operand from an array that was stored as one: its type, size and entries are checked, and copied.
 
-    Its numbers are widened to float64, but for those of float32 where that is computed in. What is mapped from a disk
-    is neither copied nor widened: that is left to who uses it.
+    Its numbers are widened to float64, except float32 if that is the type to compute in. An array that is mapped from a
+    disk is neither copied nor widened: whoever uses it does that.
     """
     if mapped and value.size and value.dtype.name in STORED:
         _check_entries(value, kind, place)
@@ -283,17 +283,17 @@ def _ids(value: Array, place: Place) -> Given:
 
 
 LEAST_BITS = 2**13
-"""The bits of a bfloat16 are a larger number, unless it is positive and next to 0."""
+"""The bits of a bfloat16, read as a whole number, are no smaller than this, unless it is positive and next to 0."""
 AS_BITS = "if these are the bits of bfloat16, save (x.astype('uint32') << 16).view('float32')"
 
 
 def may_be_bits(value: Array) -> bool:
-    """Whether whole numbers may be the bits of bfloat16, in which NumPy has them where it has no type for them."""
+    """Whether whole numbers may be the bits of bfloat16, which NumPy holds so if it has no type for them."""
     return value.dtype.name == "uint16" and bool((value >= LEAST_BITS).any())
 
 
 def _check_entries(value: Array, kind: Kind, place: Place) -> None:
-    """Raise for an entry that is not finite, or not whole where whole numbers are wanted."""
+    """Raise for an entry that is not finite, or not whole although whole numbers are wanted."""
     finite = np.isfinite(value)
     if not finite.all():
         for flat in np.flatnonzero(~finite):
@@ -310,7 +310,7 @@ def _check_entries(value: Array, kind: Kind, place: Place) -> None:
 
 
 def looks_numeric(text: str, kind: Kind = "real") -> bool:
-    """Whether a word is numeric text, which is a literal whatever files there are.
+    """Whether a word is numeric text, which is a literal even if there is a file of that name.
 
     `nan` and `inf` alone are not, nor is `[CLS]`: they may be names.
     """
@@ -322,12 +322,12 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
 
 
 def is_literal(value: Any, kind: Kind = "real") -> TypeGuard[str]:
-    """Whether a text in quotes is an array as it is typed, `1/2 1 0; 1 0 2`, and no single number or word."""
+    """Whether a text in quotes is an array as it is typed, `1/2 1 0; 1 0 2`, and not a single number or word."""
     return type(value) is str and re.search(r"[\s,;\[]", value.strip()) is not None and looks_numeric(value, kind)
 
 
 def as_typed(text: str) -> str:
-    """What Python or Octave prints, as a list or in rows: `array([1, 2], dtype=float32)`, `(1, 2)`, `[1 2; 3 4]`."""
+    """What Python or Octave print, as a list or rows: `array([1, 2], dtype=float32)`, `(1, 2)`, `[1 2; 3 4]`."""
     text = text.strip()
     if "(" in text:
         text = re.sub(_SCALAR, r"\1", text)
@@ -410,7 +410,7 @@ def nested(text: str, name: str) -> list[Any]:
 
 
 def read_tokens(text: str, name: str) -> Given:
-    """Ids, or words of a vocabulary, apart by blanks or commas; ids may stand in brackets, as JSON has them.
+    """Ids, or words of a vocabulary, between blanks or commas; ids may stand in brackets, as JSON has them.
 
     Those of a batch are lists in a list, or rows of ids with a ; between them.
     """

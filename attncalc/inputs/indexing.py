@@ -15,7 +15,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Given
 
 Place = int | slice | EllipsisType | None
-"""None is an axis of 1 that is put in, NumPy's `newaxis`."""
+"""None puts in an axis of size 1, like NumPy's `newaxis`."""
 
 _END = re.compile(r"\.T\Z|\[[^\[\]]*\]\Z")
 _NUMBER = r"\s*([+-]?\d{1,18})?\s*"
@@ -53,7 +53,7 @@ class Part(NamedTuple):
         return given._replace(value=value, written=written, labels=labels, source=given.source + self.text)
 
     def _fitted(self, shape: tuple[int, ...], source: str) -> tuple[int | slice | None, ...]:
-        """A place for each axis of that shape, and new ones; raises where one does not fit, with axis and size."""
+        """A place for each axis of that shape, and for new axes; raises if one does not fit."""
         places = self.places if ... in self.places else (*self.places, ...)
         rest = len(shape) - len(places) + places.count(None) + 1
         if rest < 0:
@@ -71,17 +71,17 @@ class Part(NamedTuple):
 
 
 class Cut(Protocol):
-    """What picks of an array: a `Part`, or one that knows how heads lie."""
+    """Picks a part of an array: a `Part`, or one that knows how heads lie."""
 
     @property
     def text(self) -> str:
         """How it is written behind a name."""
 
     def cut(self, array: Array, source: str) -> Array:
-        """What it picks of an array."""
+        """The part of an array that it picks."""
 
     def of(self, given: Given) -> Given:
-        """What it picks of an operand."""
+        """The part of an operand that it picks."""
 
 
 Parts = Sequence[Cut]
@@ -90,7 +90,7 @@ Parts = Sequence[Cut]
 def split(word: str, names: Collection[str], *, labels: bool = False) -> tuple[str, tuple[Part, ...]]:
     """The name in front and the parts behind it; one of `names` is taken as it is, whatever it ends in.
 
-    Where a name may also be a row's label, as `labels` says, it keeps its `.T`.
+    If a name may also be a row's label, as `labels` says, it keeps its `.T`.
     """
     ends: list[str] = []
     rest = word

@@ -1,6 +1,6 @@
 """JSON and JSON lines, read strictly: its faults in plain words, and its arrays by their names, paths and labels.
 
-Python's own parser reads it; what is ours are no duplicate keys, numbers with their digits, and words for its errors.
+Python's own parser reads it; we refuse duplicate keys, keep the digits of numbers, and put its errors in plain words.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _parse_line(line: str, number: int, source: str) -> Any:
 
 
 def _records(rows: list[tuple[int, Any]], source: str) -> tuple[Any, list[str] | None]:
-    """The arrays of objects, and the texts beside them."""
+    """The arrays of JSON lines that are objects, and the labels beside them."""
     arrays: list[Any] = []
     labels: list[str] = []
     first: set[str] | None = None
@@ -195,7 +195,7 @@ _MENDS = (
 )
 
 
-_MAX_DEPTH = 8  # objects in one another around the only array
+_MAX_DEPTH = 8  # of nested objects around the only array
 _NO_ARRAYS = ("labels", "options")  # keys of an object that hold none
 _SAID_AGAIN = (("steps/", "outputs/"), ("steps/", "exact/"), ("outputs/", "exact/"))  # of a saved result
 
@@ -237,7 +237,7 @@ class JsonFile(Contents):
         return labelled_row(given, name) if name else given
 
     def _built(self, entry: Entry, operand: Operand) -> Given:
-        """The operand that an entry is."""
+        """The operand in an entry."""
         path = self.under + entry.path
         source = f"{self.source}#{visible(entry.path, 80)}" if entry.path else self.source
         value = entry.value
@@ -260,7 +260,7 @@ class JsonFile(Contents):
         return with_labels(given, entry.labels, operand, f"{self.source}: labels", alone=entry.alone, axes=entry.axes)
 
     def _inside(self, entry: Entry, operand: Operand) -> Given:
-        """The array of an object that is not called as the operand: the only one, or rows under their labels."""
+        """The array in an object without an array for the operand: the only one, or rows under their labels."""
         tree = entry.value
         arrays = [key for key, value in tree.items() if key not in _NO_ARRAYS and isinstance(value, list | dict)]
         labels = tree.get("labels", entry.labels)

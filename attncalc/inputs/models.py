@@ -65,7 +65,7 @@ def read_model(tree: Any, calculation: Calculation, source: str) -> Model:
 def from_file(
     at: str, calculation: Calculation, files: Mapping[str, Found], options: Mapping[str, Any]
 ) -> tuple[dict[str, Found], dict[str, Any]]:
-    """Where each operand is and which options are given, with those that a model's file holds; others win over it."""
+    """Where each operand is, and the options, with those of a model's file; what is given besides wins over it."""
     contents, name, index, _ = files[at]
     if not isinstance(contents, JsonFile):
         raise InputError(f"{contents.source} holds no model", hint="a model is a JSON object")

@@ -88,7 +88,7 @@ def document_of(contents: Contents, reading: Reading) -> Document:
 
 
 def _settings(held: Any, source: str) -> dict[str, Any]:
-    """How a document says that it was carried out; what is no such setting is an error."""
+    """The settings of a document, which say how it was carried out; unknown ones are an error."""
     if not isinstance(held, dict):
         raise InputError(f"{source}: settings is {spoken(held)}, not an object")
     for key, value in held.items():
@@ -102,7 +102,7 @@ def _settings(held: Any, source: str) -> dict[str, Any]:
 
 
 def _of_letters(files: Mapping[str, Found]) -> dict[str, tuple[int, ...]]:
-    """The shapes of operands that hold letters, which no number begins like: `[["x_00", "x_01"]]`."""
+    """The shapes of operands that hold letters in place of numbers: `[["x_00", "x_01"]]`."""
     found = {}
     for name, file in files.items():
         shape, first = shape_in(file.contents.members.get(file.name) if file.name else None)
@@ -118,7 +118,7 @@ SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "exact": (lambda value: isinstance(value, bool), "true or false"),
     "symbolic": (lambda value: isinstance(value, bool), "true or false"),
 }
-"""How a problem can be carried out: what a document may say of each, as a test and in words."""
+"""How a problem can be carried out: for each setting, a test of its value, and what it may be in words."""
 
 
 def sample_problem(name: str, kind: object = None) -> Problem:

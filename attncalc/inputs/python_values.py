@@ -35,7 +35,7 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
     """A Python value as an operand; its entries are checked as those of a file are, and copied.
 
     Object arrays of SymPy numbers or symbols, Fractions or Decimals keep their exact entries; text is read as numbers.
-    Of arrays of float32 the entries are widened unless `dtype`, what is computed in, is float32 as well.
+    Arrays of float32 are widened, unless `dtype`, the type to compute in, is float32 as well.
     """
     if isinstance(value, Given):
         return value
@@ -69,7 +69,7 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
 
 
 def is_fraction(given: Given) -> bool:
-    """Whether an operand holds Python's exact numbers, of which nobody has made SymPy's."""
+    """Whether an operand holds Python's exact numbers, which were not turned into SymPy's."""
     return given.value.dtype == object and any(isinstance(entry, Fraction) for entry in given.value.flat)
 
 
@@ -95,11 +95,11 @@ def refuse_held_tensor(value: Any, name: str) -> None:
 
 
 def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
-    """The labels of a data frame or a series, where they are text; a default index of numbers is none."""
+    """The labels of a data frame or a series, if they are text; a default index of numbers is none."""
     arrow = getattr(value, "column_names", None)
     if arrow is None and not hasattr(value, "to_numpy"):
         return {}
-    columns = arrow or getattr(value, "columns", None)  # which Arrow's tables call the arrays themselves
+    columns = arrow or getattr(value, "columns", None)  # in Arrow's tables these are the arrays themselves
     found = {}
     for axis, labels in enumerate((getattr(value, "index", None), columns)):
         words = list(labels) if labels is not None and not callable(labels) else []
@@ -124,7 +124,7 @@ def narrow(value: Any) -> str:
 
 
 def widened(value: Any) -> Any:
-    """A tensor of torch's in a type that NumPy does not have, in one that it has; anything else is left as it is."""
+    """A tensor of torch, widened if NumPy does not have its type; anything else as it is."""
     return value.float() if hasattr(value, "float") and narrow(value) not in ("", "float16") else value
 
 
@@ -183,7 +183,7 @@ def together(value: Any, name: str) -> Any:
 
 
 def opened_lists(value: Any, name: str) -> Any:
-    """Nested lists in which every array is a list as well."""
+    """Nested lists in which every array is turned into a list as well."""
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [opened_lists(item, name) for item in value] if any(map(_holds, set(map(type, value)))) else list(value)
     refuse_held_tensor(value, name)
@@ -198,7 +198,7 @@ def _holds(kind: type) -> bool:
 
 
 def _from_entries(entries: Sequence[Any], shape: Index, operand: Operand) -> Given:
-    """An operand from Python numbers, which stay exact where they are."""
+    """An operand from Python numbers; those that are exact stay exact."""
     place = brackets("", operand.name)
     if 0 in shape:
         raise InputError(f"{operand.name} is empty")

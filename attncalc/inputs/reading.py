@@ -25,11 +25,11 @@ TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, 
 DECIMAL = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
 """A comma between two digits."""
 WITH_HEADS = ("q", "k", "v")
-"""The operands that --heads-layout speaks of, beside what arrives at a result that has heads."""
+"""The operands that --heads-layout applies to, besides the gradient that arrives at a result with heads."""
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
-_MOST_LISTED = 12  # names of a file, where none of them is the one that is meant
+_MOST_LISTED = 12  # names of a file, if none of them is the one that is meant
 _SYNONYMS: dict[str, tuple[str, ...]] = {
     "q": ("query", "queries"),
     "k": ("key", "keys"),
@@ -59,7 +59,7 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 class Contents:
     """What a file holds, whatever its format: `JsonFile`, `TextFile` (tables) or `ArrayFile` (arrays as bytes)."""
 
-    table = False  # whether it says nothing of vectors and matrices, as rows and cells do
+    table = False  # whether it has rows and cells, which do not tell vectors from matrices
     members: Mapping[str, Any] = NOTHING  # the keys and values of a JSON object
 
     def __init__(self, source: str) -> None:
@@ -67,7 +67,7 @@ class Contents:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the arrays that it holds; none where it holds one."""
+        """The names of the arrays that it holds; none if it holds one without a name."""
         raise NotImplementedError
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
@@ -96,7 +96,7 @@ def calculation_of(contents: Contents) -> str | None:
 
 
 def word_in(contents: Contents, name: str | None) -> str | None:
-    """The text that stands under a name of a JSON object, where it is a word and no number."""
+    """The text under a name of a JSON object, if it is a word and no number."""
     value = contents.members.get(name) if name else None
     return value if isinstance(value, str) and not is_number(value) else None
 
@@ -121,13 +121,13 @@ class Reading:
         self.labels = labels
         self.transpose = transpose  # the operands that are stored the other way
         self.data = data  # the table whose row labels may be operands
-        self.most = most  # bytes of a file that may be a stranger's, and is no link; None for files of one's own
+        self.most = most  # bytes of a file that may be a stranger's, and must be no link; None for one's own files
         self.heads_layout = heads_layout  # of LAYOUTS; None: heads in front of tokens, if there are any
         self.notes: list[str] = []
         self.opened: dict[str, Contents] = {}  # a file is opened once, standard input can be read only once
 
     def anew(self, most: int | None = None) -> Reading:
-        """A reading of the same kind that has opened no file yet, and opens those with so many bytes at most."""
+        """A reading of the same kind that has opened no file yet, and opens files of at most `most` bytes."""
         fresh = copy(self)
         fresh.most, fresh.notes, fresh.opened = most, [], {}
         if STDIN in self.opened:
@@ -135,12 +135,12 @@ class Reading:
         return fresh
 
     def asked(self) -> dict[str, Any]:
-        """How files are read, as another `Reading` takes it."""
+        """The arguments with which another `Reading` reads files in the same way."""
         names = ("delimiter", "decimal", "header", "labels", "data", "most", "heads_layout")
         return {name: getattr(self, name) for name in names} | {"transpose": sorted(self.transpose)}
 
     def parted_by(self, delimiter: str | None) -> Reading:
-        """The reading of a file that names its delimiter, if it does; one that was asked for wins."""
+        """The reading for a file that may name its delimiter; one that was asked for wins."""
         if delimiter is None or self.delimiter is not None:
             return self
         own = copy(self)
@@ -148,7 +148,7 @@ class Reading:
         return own
 
     def typed(self, word: str) -> str:
-        """A word with points where decimal commas were typed; brackets hold numbers as JSON has them."""
+        """A word with points for the decimal commas that were typed; in brackets, numbers are as JSON has them."""
         if self.decimal == "." or word.lstrip()[:1] in ("[", "{"):
             return word
         if re.search(r"\d,\d+,\d", word, re.ASCII):
@@ -157,7 +157,7 @@ class Reading:
         return DECIMAL.sub(".", word)
 
     def idle(self, *others: Reading) -> Iterator[str]:
-        """What is to be told of options that speak of tables, where neither this reading nor others opened one."""
+        """The remark on options for tables, if neither this reading nor the others opened a table."""
         said = {"delimiter": self.delimiter, "header": self.header, "labels": self.labels}
         idle = [flag(name if value else f"no_{name}") for name, value in said.items() if value is not None]
         opened = (contents for reading in (self, *others) for contents in reading.opened.values())
@@ -171,7 +171,7 @@ class Reading:
 
 
 def _delimiter(word: str | None, decimal: str) -> str | None:
-    """The mark between cells that is asked for, by itself or by name, beside the decimal mark that is."""
+    """The delimiter that is asked for, by itself or by name; it must not be the decimal mark."""
     if word is not None and len(word) != 1 and word not in _DELIMITERS:
         raise OptionError(f"--delimiter is one character, not {quoted(word)}", hint=f"or {', '.join(_DELIMITERS)}")
     mark = word if word is None else _DELIMITERS.get(word, word)
@@ -249,11 +249,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def fit(given: Given, operand: Operand, *, table: bool) -> Given:
-    """The operand with the rank that is declared, where its layout leaves it open.
+    """The operand with the rank that is declared, if its layout leaves the rank open.
 
-    A table (rows and cells, without brackets) of one row or one column is a vector where a vector is declared; a single
-    number is a vector of one entry where nothing less is declared. A vector where rows are declared stays one, and
-    stands for a row, which is said. Other ranks are left as they are.
+    A table (rows and cells, without brackets) of one row or one column is a vector if a vector is declared; a single
+    number is a vector of one entry if nothing less is declared. A vector in place of rows stays a vector, and a note
+    says that it is one row. Other ranks are left as they are.
     """
     ranks = {len(shape) for shape in operand.shapes}
     value = given.value
@@ -273,7 +273,7 @@ def fit(given: Given, operand: Operand, *, table: bool) -> Given:
 
 
 def moved(given: Given, move: Callable[[Array], Array], axes: Mapping[int, int]) -> Given:
-    """The value and the written entries moved alike; `axes` says where each axis goes that does not go away."""
+    """The value and the written entries moved alike; `axes` gives the new place of each axis that stays."""
     return given._replace(
         value=np.asarray(move(given.value)),
         written=None if given.written is None else np.asarray(move(given.written), dtype=object),
@@ -291,12 +291,12 @@ def transposed(given: Given, name: str) -> Given:
 
 
 def has_heads(given: Given, name: str, layout: str) -> bool:
-    """Whether a layout of heads speaks of an operand."""
+    """Whether a layout of heads applies to an operand."""
     return name in WITH_HEADS or (name == UPSTREAM.name and given.value.ndim == len(layout))
 
 
 def heads_first(given: Given, name: str, layout: str) -> Given:
-    """The operand with its heads in front of its tokens; raises where it has not the axes of the layout."""
+    """The operand with its heads in front of its tokens; raises if it does not have the axes of the layout."""
     many = given.value.ndim
     if many != len(layout):
         had = f"{name} has {amount(many, 'axis', 'axes')}, but --heads-layout {layout} names {len(layout)}"
@@ -308,7 +308,7 @@ def heads_first(given: Given, name: str, layout: str) -> Given:
 
 
 def labelled_row(given: Given, label: str) -> Given:
-    """The row that a label names; raises where there is none, or more than one."""
+    """The row that a label names; raises if there is none, or more than one."""
     labels = given.labels.get(0, ())
     found = [i for i, word in enumerate(labels) if word == label]
     if len(found) > 1:
@@ -331,16 +331,16 @@ def _entry(i: int, array: Array) -> Array:
     return np.asarray(array[i], dtype=array.dtype)
 
 
-_TOKEN_AXES = ("n", "m", "N", "T", "V")  # along which tokens or samples lie, where several operands share one list
+_TOKEN_AXES = ("n", "m", "N", "T", "V")  # of tokens or samples; a list that several operands share labels these
 
 
 def with_labels(
     given: Given, labels: Any, operand: Operand, place: str, *, alone: bool, axes: Sequence[str] = ()
 ) -> Given:
-    """The operand with the labels that stand beside it; `axes` names its axes where the file does.
+    """The operand with the labels that stand beside it; `axes` names its axes if the file does.
 
-    A list labels the rows; in an object an axis is called by its name, or by its position from 0. Where a list stands
-    beside several operands (it is not alone), it labels those that have so many rows of tokens.
+    A list labels the rows; in an object an axis is called by its name, or by its position from 0. If a list stands
+    beside several operands (it is not `alone`), it labels those that have as many rows of tokens.
     """
     if labels is None:
         return given
@@ -367,7 +367,7 @@ def with_labels(
 
 
 def _axis_names(operand: Operand, ndim: int, axes: Sequence[str]) -> list[str]:
-    """A name for each axis of the array, those in front of the declared ones called as a calculation calls them."""
+    """A name for each axis of the array; axes in front of the declared ones get the names that calculations use."""
     if not axes:
         shape = next((s for s in operand.shapes if len(s) == ndim), max(operand.shapes, key=len, default=()))
         axes = [name if isinstance(name, str) else f"({' '.join(name)})" for name in shape]

@@ -88,11 +88,11 @@ _MAGIC = (
 )
 _FORMULA = r"(?=.*\d)(?=.*[*^(])[\w\s.,;+\-*/^()√π]+"
 _MOST_FILES = 100_000  # of a folder that are one dump
-UNPACKED = 4  # so many times its own bytes an archive that may be a stranger's holds at most
+UNPACKED = 4  # an archive that may be a stranger's unpacks to at most this many times its own bytes
 
 
 def opened(path: str, reading: Reading) -> Contents:
-    """What a file holds; one that may be a stranger's is no link, and has `reading.most` bytes."""
+    """What a file holds; one that may be a stranger's is no link, and has at most `reading.most` bytes."""
     if path not in reading.opened:
         reading.opened[path] = _open_file(path, reading.most)
     return reading.opened[path]
@@ -117,20 +117,20 @@ def _standard_input(most: int | None) -> Contents:
 
 
 def checkpoint_in(path: str) -> str | None:
-    """The file, or the list of several, that holds the model of a folder; None for a folder without, or no folder."""
+    """The file with the model of a folder, or with the list of its files; None if there is no model, or no folder."""
     held = (str(Path(path, name)) for name in ("model.safetensors", "model" + SHARDED)) if is_folder(path) else ()
     return next(filter(is_file, held), None)
 
 
 def arrays_in(path: str) -> list[Path]:
-    """The npy files of a folder, which are one dump; none where it holds a checkpoint, or is no folder."""
+    """The npy files of a folder, which are one dump; none if it holds a checkpoint, or is no folder."""
     if not is_folder(path) or checkpoint_in(path):
         return []
     return sorted(islice((file for file in Path(path).iterdir() if file.suffix == ".npy"), _MOST_FILES))
 
 
 def _open_shards(path: str, most: int | None) -> Contents:
-    """What the files that a list names hold together, each of which is opened when an array in it is asked for."""
+    """What all files of a list hold together; each is opened when an array in it is asked for."""
     from attncalc.inputs.stored_arrays import of_shards  # a door, as above
 
     source = shown(path)
@@ -165,7 +165,7 @@ def _open_file(path: str, most: int | None) -> Contents:
 
 
 def held_in(data: bytes | mmap, path: str, most: int | None = None) -> Contents:
-    """What bytes of a file hold, whose name may tell its format."""
+    """What the bytes of a file hold; its name may tell the format."""
     source = shown(path)
     if not data:
         raise InputError(f"{source} is empty")
@@ -200,11 +200,11 @@ def contents_of(data: bytes | mmap, source: str, form: str, most: int | None = N
 
 
 DEVICES = "/dev/"
-"""Where nobody but the shell that calls puts files."""
+"""The folder in which only the calling shell puts files."""
 
 
 def must_be_plain(path: str, most: int) -> None:
-    """Raise for a file of a stranger's that is a link, no regular file, or larger than `most` bytes; none is opened."""
+    """Raise for a stranger's file that is a link, not regular, or larger than `most` bytes; it is not opened."""
     try:
         found = Path(path).lstat()
     except (OSError, ValueError):
@@ -285,7 +285,7 @@ def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:
 
 
 def format_by_suffix(path: str) -> str | None:
-    """The format that a path's suffix names, None where it names none; some are refused with the mend."""
+    """The format that a path's suffix names; None if it names none. Some are refused, with a hint what to do."""
     suffix = Path(path).suffix.lower()
     if suffix in REFUSED:
         what, mend = REFUSED[suffix]
@@ -294,7 +294,7 @@ def format_by_suffix(path: str) -> str | None:
 
 
 def format_by_content(data: bytes | mmap, source: str) -> str:
-    """The format that the first bytes tell; what is nothing else is CSV."""
+    """The format that the first bytes tell; CSV if they tell no other."""
     if data[:2] in UTF_16:
         data = data[:].decode("utf-16", "ignore").encode(errors="ignore")
     for pattern, form in _MAGIC:
@@ -327,9 +327,9 @@ def decode(data: bytes, source: str) -> str:
 
 
 def decode_table(data: bytes, source: str, tell: Callable[[str], None]) -> str:
-    """The text of a CSV file: as `decode` has it, or in Windows' letters, in which Excel saves; that is told.
+    """The text of a CSV file: as `decode` has it, or else as Windows-1252, in which Excel saves, with a remark.
 
-    Numbers are the same in both. Names are right where Windows speaks a Western language.
+    Numbers are the same in both. Names are right if Windows speaks a Western language.
     """
     try:
         return decode(data, source)
@@ -342,7 +342,7 @@ def decode_table(data: bytes, source: str, tell: Callable[[str], None]) -> str:
 
 
 def _of_windows(data: bytes) -> str | None:
-    """What bytes say in Windows-1252, where they are text and no UTF-8."""
+    """The text of these bytes in Windows-1252; None if they are UTF-8, or no text."""
     if data[:2] in UTF_16 or _NO_TEXT.search(data):
         return None
     with suppress(UnicodeDecodeError):
@@ -391,7 +391,7 @@ def find(word: str, operand: Operand, reading: Reading) -> Found | None:
         return None
     paths = _paths(word)
     if len(paths) > 1:
-        return None  # which of them is meant cannot be told, and is an error where the word is read
+        return None  # it is not clear which is meant, so that reading the word will raise
     return Found(opened(paths[0], reading)) if paths else _inside(word, reading)
 
 
@@ -414,7 +414,7 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
 
 
 def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Tables) -> Given | None:
-    """The numbers that a word is, or the labelled row; None where it is neither, so that it should be a file."""
+    """The numbers that a word is, or the row that it labels; None if it is neither, and should be a file."""
     if looks_numeric(word, operand.kind):
         if exists(word):
             reading.tell(
@@ -436,7 +436,7 @@ def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Table
 def read_operands(
     operands: Sequence[Operand], words: Mapping[str, str], files: Mapping[str, Found], reading: Reading
 ) -> tuple[dict[str, Given], dict[str, str]]:
-    """Each operand from its word, else from the file that holds it; and the words that stand for one, as alibi does.
+    """Each operand from its word, else from the file that holds it; and words that stand for an operand, as alibi.
 
     Tables come first, since their labels may be words.
     """
@@ -480,7 +480,7 @@ def _labels(tables: Tables) -> list[str]:
 
 
 def _same_rows(table: Given, other: Given) -> bool:
-    """Whether two tables are one that was given twice, so that a label of theirs has one meaning."""
+    """Whether two tables are the same one, given twice, so that their labels are not ambiguous."""
     return alike((table.labels.get(0), table.value), (other.labels.get(0), other.value))
 
 
@@ -489,7 +489,7 @@ def _no_file(path: str) -> InputError:
 
 
 def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
-    """The operand turned where that is asked for, and with the rank that is declared."""
+    """The operand, transposed if that is asked for, with the rank that is declared."""
     if operand.name in reading.transpose:
         given = transposed(given, operand.name)
     layout = reading.heads_layout
@@ -524,14 +524,14 @@ def _inside(word: str, reading: Reading) -> Found | None:
 
 
 def _row(word: str, table: Given) -> str:
-    """How to write a labelled row that no file can be taken for; an array of a file is indexed, as it has no keys."""
+    """How to write a labelled row so that it is not taken for a file; in an array of a file, by its index."""
     if "#" in table.source:
         return f"{table.source}[{table.labels[0].index(word)}]"
     return f"{table.source}#{visible(word)}"
 
 
 def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
-    """The operand that an array in a file is."""
+    """The operand in an array of a file."""
     given = found.contents.part(found.name, found.at, operand, reading)
     name = given.source.rpartition("#")[2]
     of_torch = name.endswith(".weight")  # a PyTorch layer's matrix is stored [out, in]
@@ -613,7 +613,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
 
 
 def _is_empty(folder: str) -> bool:
-    """Whether there is nothing in a folder; of one that may not be looked into nobody knows."""
+    """Whether a folder is known to be empty; one that may not be looked into is not."""
     try:
         return not any(Path(folder).iterdir())
     except OSError:
@@ -621,7 +621,7 @@ def _is_empty(folder: str) -> bool:
 
 
 def _is_formula(word: str) -> bool:
-    """Whether a word with a / is rather to be worked out than a file in a folder: `32/(sqrt(14)*sqrt(77))`."""
+    """Whether a word with a / is a formula rather than a file in a folder: `32/(sqrt(14)*sqrt(77))`."""
     is_path = Path(word).suffix.lower() in FORMATS or is_folder(str(Path(word).parent))
     return "/" in word and not is_path and re.fullmatch(_FORMULA, word, re.ASCII) is not None
 
@@ -635,7 +635,7 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 
 
 def near_files(path: str) -> str:
-    """A hint: a sample of that name, or files beside it of nearly that name; "" where there are none."""
+    """A hint: a sample of that name, or files beside it of nearly that name; "" if there are none."""
     name = Path(path).name
     if str(Path(path)) in (name, str(Path("samples", name))) and is_file(str(samples_folder() / name)):
         return f"attncalc sample {name} -o {name} writes the sample"
@@ -645,7 +645,7 @@ def near_files(path: str) -> str:
 
 
 def _files_beside(path: str) -> dict[str, str]:
-    """The files beside a path that may be read, by their names without suffix; a thousand are looked at."""
+    """The files beside a path that may be read, by their names without suffix; at most a thousand are looked at."""
     try:
         beside = islice(Path(path).parent.iterdir(), 1000)
         return {one.stem: one.name for one in beside if one.suffix.lower() not in REFUSED and one.is_file()}

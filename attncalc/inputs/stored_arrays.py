@@ -43,17 +43,17 @@ _TENSORS = {
 _NARROW = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
 
 _EIGHT_BITS = {"F8_E4M3": (3, 7, False), "F8_E5M2": (2, 15, True)}
-"""Of the types in a byte, the bits of the fraction, the bias of the exponent, and whether the largest one is for ∞."""
+"""For each type of a byte: the bits of its fraction, the bias of its exponent, and whether the largest one means ∞."""
 
 Loaders = dict[str, "Loader"]
 """The arrays of a file by name, each read when it is asked for."""
 
 
 class Loader(Protocol):
-    """Reads an array, or the parts of it that are asked for alone."""
+    """Reads an array, or only the parts of it that are asked for."""
 
     def __call__(self, at: Parts = (), most: float = MAX_CELLS) -> Array:
-        """The numbers, as they are computed with, if there are no more than `most`."""
+        """The numbers, in a type to compute with, if there are no more than `most`."""
 
 
 class ArrayFile(Contents):
@@ -62,8 +62,8 @@ class ArrayFile(Contents):
     def __init__(self, source: str, loaders: Loaders) -> None:
         super().__init__(source)
         self.loaders = loaders
-        self.types: dict[str, str] = {}  # those in which arrays were stored that are read as wider ones
-        self.is_checkpoint = False  # whose arrays may be large: they are mapped, or as narrow as they may be
+        self.types: dict[str, str] = {}  # the stored types of arrays that are read in a wider type
+        self.is_checkpoint = False  # whether arrays may be large, so that they are mapped, or kept narrow
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class ArrayFile(Contents):
         return self.part(name, (), operand, reading)
 
     def part(self, name: str | None, at: Parts, operand: Operand, reading: Reading) -> Given:
-        """The array, or what `[0, 1:3]` and `.T` behind its name leave of it, of which alone bytes are read."""
+        """The array, or what `[0, 1:3]` and `.T` behind its name leave of it; only its bytes are read."""
         if operand.kind == "expression":
             raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
         value, source = self.stored(name, operand, at)
@@ -89,25 +89,25 @@ class ArrayFile(Contents):
         return self.loaders[chosen](at, most), "".join((source, *(part.text for part in at)))
 
     def described(self, name: str) -> tuple[tuple[int, ...], str]:
-        """The shape of an array and the type in which it was stored; nothing else is read of what lies on the disk."""
+        """The shape of an array and the type in which it was stored; its numbers are not read."""
         look = _Look("", [])
         self.loaders[name]((look,))
         return look.seen[0].shape, self.types.get(name, look.seen[0].dtype.name)
 
 
 class _Look(NamedTuple):
-    """A part of an array that is nothing of it."""
+    """An empty part of an array, which keeps the array to look at its shape and type."""
 
     text: str
     seen: list[Array]
 
     def cut(self, array: Array, source: str) -> Array:
-        """Nothing; the array is kept as it lies on the disk."""
+        """An empty part; the array is kept in `seen`."""
         self.seen.append(array)
         return array.reshape(-1)[:0] if array.ndim < 2 else array[:0]
 
     def of(self, given: Given) -> Given:
-        """An operand is not looked at so."""
+        """The operand as it is: only arrays are looked at like this."""
         return given
 
 
@@ -182,7 +182,7 @@ def of_safetensors(data: bytes | mmap, source: str) -> ArrayFile:
 
 
 def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> ArrayFile:
-    """The arrays of a checkpoint in several files; a list tells for each array its file."""
+    """The arrays of a checkpoint in several files; `tree` is the list that names the file of each array."""
     listed = plain(tree, source)
     places = listed.get("weight_map") if isinstance(listed, dict) else None
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
@@ -282,7 +282,7 @@ def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str
 
 
 def _part(array: Array, at: Parts, most: float, source: str) -> Array:
-    """What is asked for of an array that lies on a disk; only that is limited in size."""
+    """The part of a stored array that is asked for; only its size is limited."""
     for part in at:
         array, source = part.cut(array, source), source + part.text
     if array.size > most:
@@ -342,7 +342,7 @@ def _tensor(data: bytes | mmap, start: int, entry: Any, source: str, at: Parts =
 
 
 def narrow_type(name: str) -> np.dtype[Any] | None:
-    """NumPy's type of that name; None where it needs ml_dtypes, and that is not installed."""
+    """NumPy's type of that name; None if it needs ml_dtypes, and that is not installed."""
     if name in _NARROW.values():
         try:
             import ml_dtypes  # a door: an optional extra

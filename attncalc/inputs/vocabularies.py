@@ -14,7 +14,7 @@ MOST_WORDS = 2**26  # bytes of that file
 
 
 def words_of(path: str, size: int) -> tuple[str, ...]:
-    """The vocabulary of a checkpoint, a word for each id; () where it has none, or one of another size."""
+    """The vocabulary of a checkpoint, a word for each id; () if it has none, or one of another size."""
     at = str(Path(path, TOKENIZER))
     if not exists(at):
         return ()
@@ -36,7 +36,7 @@ def words_of(path: str, size: int) -> tuple[str, ...]:
 
 
 def classes_of(path: str, size: int) -> tuple[str, ...]:
-    """The names of a checkpoint's classes; () where it has none but numbers."""
+    """The names of a checkpoint's classes; () if they only have numbers."""
     tree = read_json(str(Path(path, CONFIG)), MOST_WORDS)
     named = tree.get("id2label") if isinstance(tree, dict) else None
     words = [named.get(str(i)) for i in range(size)] if isinstance(named, dict) else []

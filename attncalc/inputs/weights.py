@@ -47,12 +47,12 @@ NAMES = {
 }
 """The names of modules in the files of Hugging Face's libraries, PyTorch, timm and Meta."""
 
-FUSED = (".c_attn.", ".qkv.", ".query_key_value.")  # beside one of these a projection that says no more is the output's
+FUSED = (".c_attn.", ".qkv.", ".query_key_value.")  # beside one of these, a bare projection is the output's
 CONV1D = ("c_attn", "c_proj", "c_fc")  # stored [in, out], unless shapes say otherwise
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention", "multihead_attn", "cross_attn")
 BEFORE, AFTER = "pre_feedforward_layernorm", ("post_attention_layernorm", "post_feedforward_layernorm")
-"""Beside the first of these, the others are norms behind each part; beside one another alone, those of the parts;
-alone the first of them stands between the parts.
+"""If BEFORE is there, the two of AFTER are norms after each part. Without it, both together are the norms of the parts,
+and the first of them alone is the norm between the parts.
 """
 _ENDS = (".weight", ".bias", "_weight", "_bias")  # behind a module's name; nn.MultiheadAttention has in_proj_weight
 _TAILS = {f".{tail}": what for what, tails in NAMES.items() for tail in tails.split()}
@@ -72,12 +72,12 @@ class Stored(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """The queries, keys or values of a matrix in which they lie side by side for each head, or each group of them."""
+    """Picks the queries, keys or values of a matrix that holds them side by side for each head, or group of heads."""
 
     text: str
     axis: int
     groups: int
-    each: int  # query heads of a group, and one key and one value beside them
+    each: int  # parts of a group: its query heads, and the key and the value beside them
     which: slice
 
     def cut(self, array: Array, source: str) -> Array:
@@ -92,7 +92,7 @@ class Heads(NamedTuple):
         return np.moveaxis(parts.reshape(-1, *rows.shape[1:]), 0, self.axis)
 
     def of(self, given: Given) -> Given:
-        """Those of an operand, which has no labels."""
+        """The same part of an operand, which has no labels."""
         return given._replace(value=self.cut(given.value, given.source), source=given.source + self.text, written=None)
 
 
@@ -104,9 +104,9 @@ def taken(
     reading: Reading,
     width: int | None,
 ) -> tuple[dict[str, Found], list[str]]:
-    """The operands that a file holds below a prefix, in our words or the usual ones; and the names that none is for.
+    """The operands that a file holds below a prefix, by our names or usual ones; and the names that belong to none.
 
-    `width` is that of the tokens beside it, where there are any.
+    `width` is that of the tokens that are given besides, if there are any.
     """
     inside = (name for name in contents.names if not prefix or name.startswith((f"{prefix}.", f"{prefix}/")))
     below = {name[len(prefix) + bool(prefix) :]: name for name in inside}
@@ -126,7 +126,7 @@ def taken(
 
 
 def _stored(contents: Contents, name: str, short: str) -> Stored | None:
-    """What an array is by its name, of which all of the path may tell; None where the name is no usual one."""
+    """What an array is, as its name tells with the whole path; None if the name is no usual one."""
     end = next((end for end in _ENDS if name.endswith(end)), None)
     if end is None:
         return None
@@ -156,7 +156,7 @@ def _stored(contents: Contents, name: str, short: str) -> Stored | None:
 
 
 def _shape(contents: Contents, name: str) -> tuple[int, ...]:
-    """The shape of an array, of which nothing else is looked at."""
+    """The shape of an array, whose numbers are not read."""
     if isinstance(contents, ArrayFile):
         return contents.described(name)[0]
     return shape_in(contents.members.get(name))[0]
@@ -170,7 +170,7 @@ def _by_module(
     reading: Reading,
     width: int | None,
 ) -> dict[str, Found]:
-    """The operands that arrays of usual names hold, and what is said of how they lie."""
+    """The operands that arrays of usual names hold; notes say which way the arrays lie."""
     ways, told = _ways(arrays, width)
     found: dict[str, Found] = {}
     turned: dict[str, list[str]] = {}
@@ -204,7 +204,7 @@ def _above(a: str, b: str) -> str:
 
 
 def _ways(arrays: Sequence[Stored], width: int | None) -> tuple[dict[str, str], dict[str, str]]:
-    """Which way each matrix lies, [out, in] or [in, out]; and what tells that."""
+    """Which way each matrix lies, [out, in] or [in, out]; and what tells so, by way."""
     matrices = [each for each in arrays if len(each.shape) == 2 and not each.bias]
     biases = {each.module: each.shape[0] for each in arrays if each.bias and len(each.shape) == 1}
     norms = [each.shape[0] for each in arrays if each.what in ("norm1", "norm2", "norm3") and len(each.shape) == 1]
@@ -236,7 +236,7 @@ def _ways(arrays: Sequence[Stored], width: int | None) -> tuple[dict[str, str], 
 def _parts(
     each: Stored, arrays: Sequence[Stored], operands: Collection[str], options: Mapping[str, Any], way: str | None
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """The operands that an array holds, each with the parts of it that they are."""
+    """The operands that an array holds, each with its part of the array."""
     cross = "cross_" if each.cross and "cross_wq" in operands else ""
     letter = "b" if each.bias else "w"
     axis = 1 if way == _CONV and not each.bias else 0
@@ -278,7 +278,7 @@ def _heads(each: Stored, options: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _sizes(each: Stored, arrays: Sequence[Stored], options: Mapping[str, Any], axis: int, many: int) -> tuple[int, ...]:
-    """How many places of a fused matrix belong to each of its parts: equally many, but for keys that heads share."""
+    """How many places of a fused matrix belong to each of its parts: equally many, unless heads share keys."""
     size = each.shape[axis]
     names = ["q", "k", "v"] if many == 3 else ["w1", "w3"]
     fault = InputError(
@@ -302,6 +302,6 @@ def _sizes(each: Stored, arrays: Sequence[Stored], options: Mapping[str, Any], a
 
 
 def unread(names: Sequence[str], source: str, calculation: str) -> str:
-    """What is said of names that were not used."""
+    """The note on names that were not used."""
     shown = listed([quoted(name) for name in names], 12)
     return f"{source}: {shown} {are(names)} not used: {calculation} has no such operand"

@@ -8,7 +8,7 @@ from attncalc.homework.quiz.platforms import FORMATS, package
 
 GRADESCOPE = "gradescope"
 EXPORTS = (*FORMATS, GRADESCOPE)
-"""What a quiz is exported as: for platforms that mark by fixed answers, and for the one that runs a marker of ours."""
+"""The formats of exports: for platforms that mark by fixed answers, and for Gradescope, which runs our marker."""
 FILE = f"{GRADESCOPE}.zip"
 
 SETUP = """\
@@ -43,7 +43,7 @@ test -s "$results"  # a wrong answer is no fault of this program's
 
 
 def autograder(key: str, content: str, visibility: str) -> bytes:
-    """The zip, with the file of a key; students see results when `visibility` says, and of the zip nothing."""
+    """The zip, which holds the key and is never shown to students; `visibility` says when they see results."""
     programs = {
         "setup.sh": SETUP.format(version=version("attncalc")),
         "run_autograder": RUN.format(key=key, visibility=visibility),

@@ -30,7 +30,7 @@ SAYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "points": (lambda value: type(value) in (int, float) and 0 <= value < inf, "a number from 0 on"),
     "draw": (lambda value: isinstance(value, bool), "true or false"),
 }
-"""What a table says of a problem, as a test and in words."""
+"""What a table may say of a problem, each with a test of its value, and the same in words."""
 LAID_OUT = f"a table for each problem: [softmax] for softmax.json, and below it {both([*SAYS])}"
 
 
@@ -39,8 +39,8 @@ class Entry(NamedTuple):
 
     name: str
     title: str
-    points: float | None  # what all of it earns; None: what its steps do
-    draw: bool  # whether everybody has other numbers
+    points: float | None  # for the whole problem; None: the sum of its steps' marks
+    draw: bool  # whether each student has other numbers
     problem: Problem
     asked: Asked
 
@@ -81,14 +81,14 @@ def _entry(name: str, path: Path, table: dict[str, Any]) -> Entry:
     held = load_document(str(path), Reading())
     key = Key(held.problem)
     wants = from_document(held.document, key.names, shown(str(path)))
-    if wants.steps is None:  # a sheet that is not handed in is to cost its marks
+    if wants.steps is None:  # a sheet that is not handed in should cost its marks
         exercises = exercises_of(solve(held.problem, keep_all=True), key, wants)
         wants = asked([each.step.key for each in exercises], [*map(spelled, wants.shown)], key.names)
     return Entry(name, table.get("title", ""), table.get("points"), table.get("draw", False), held.problem, wants)
 
 
 def picked(entries: Sequence[Entry], students: Sequence[str], pick: int | None, seed: int, level: str) -> Keys:
-    """Problems for each student, so many of a bank, in its order; for everybody the same where no student is named."""
+    """For each student, `pick` problems of a bank, in its order; one set for everybody if no student is named."""
     if pick is not None and pick > len(entries):
         raise OptionError(f"the bank has {amount(len(entries), 'problem')}, and {pick} are to be picked")
     several = len(entries) if pick is None else pick
@@ -109,7 +109,7 @@ def picked(entries: Sequence[Entry], students: Sequence[str], pick: int | None, 
 
 
 def _problems(entry: Entry, count: int, seed: int, level: str) -> list[Problem]:
-    """A bank's problem for so many students: as it stands, or with other numbers for each."""
+    """A bank's problem for `count` students: as it stands, or with other numbers for each."""
     if not entry.draw or not count:
         return [entry.problem] * count
     found = variants(entry.problem, count, seed=seed, level=level, asks=entry.asked.words)

@@ -25,17 +25,17 @@ from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
 HASH = 12
-"""So many hexadecimal digits name a problem; a letter stands in front, or a spreadsheet would take some for numbers."""
+"""The hexadecimal digits of a problem's hash; a letter comes first, or spreadsheets would take some for numbers."""
 
 
 OF_A_BANK = ("name", "title", "points")
-"""What a problem is called there, and what it earns."""
+"""What keys.json says of a bank's problem in addition: its names, and what it earns."""
 
 
 def shared_out(
     students: Sequence[str], problems: Sequence[Problem], asked: Asked, level: str, kept: Iterable[str]
 ) -> Keys:
-    """A problem for each student, in their order."""
+    """The keys of a class: a problem for each student, in their order."""
     own = [
         posed_to(student, folder, problem, asked, {"level": level, "kept": [*kept]})
         for student, folder, problem in zip(students, folders(students), problems, strict=False)
@@ -44,7 +44,7 @@ def shared_out(
 
 
 def folders(students: Iterable[str]) -> list[str]:
-    """What the folder of each student is called."""
+    """The name of each student's folder."""
     taken: set[str] = set()
     return [file_name(student, taken, "") for student in students]
 
@@ -60,7 +60,7 @@ def posed_to(
 
 
 def document(keys: Keys) -> str:
-    """keys.json itself: a problem a line."""
+    """The text of keys.json: a problem a line."""
     whole: dict[str, object] = {"attncalc": VERSION}
     for key, found in ((VARIANTS, keys.variants), (REPLACED, keys.replaced)):
         if found:
@@ -69,15 +69,15 @@ def document(keys: Keys) -> str:
 
 
 def class_files(keys: Keys, worksheets_in: Sequence[str], wording: Wording) -> dict[str, str]:
-    """All that is handed out, by the names of the files, and keys.json."""
+    """Everything that is handed out, and keys.json, by the names of the files."""
     own = (files_of(one, worksheets_in, wording) for one in keys.variants)
     return {name: text for files in own for name, text in files.items()} | {KEYS: document(keys)}
 
 
 def pooled(keys: Keys, formats: Sequence[str], wording: Wording, tell: Callable[[str], None]) -> dict[str, str | bytes]:
-    """The problems of a class for learning platforms: a pool of each, from which these give everybody one.
+    """The problems of a class in files for learning platforms, in pools from which each student is given one.
 
-    No student is named: which problem is whose is the platform's to say. Told is whose points Moodle cannot share out.
+    No student is named: the platform decides which problem is whose. `tell` hears of points that Moodle cannot share.
     """
     own = {one.id: one for one in keys.variants}
     questions = [_question(one, wording) for one in own.values()]
@@ -102,7 +102,7 @@ def _question(one: Variant, wording: Wording) -> Question:
 
 
 def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> dict[str, str]:
-    """What a student gets, by the names of the files, the folder among them."""
+    """What a student gets, by the names of the files, which begin with the folder's."""
     problem = one.held.problem
     asked = from_document(one.held.document, Key(problem).names, KEYS)
     points = "" if one.points is None else f" ({amount(shortest(one.points), 'point')})"
@@ -112,9 +112,9 @@ def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> di
 
 
 def with_another(keys: Keys, student: str, seed: int, name: str = "") -> Keys:
-    """The problems of a class with others for a student, like those of all; the old ones are kept beside them.
+    """The problems of a class, with new ones of the same kind for one student; the old ones are kept as replaced.
 
-    Of several problems all are replaced that were drawn, or the one of that name.
+    If the student has several, all that were drawn are replaced, or only the one with this `name`.
     """
     own = keys.of(student)
     old = [one for one in own if not name or one.name == name]
@@ -131,12 +131,12 @@ def with_another(keys: Keys, student: str, seed: int, name: str = "") -> Keys:
 
 
 def _looks(problem: Problem) -> tuple[str, dict[str, tuple[int, ...]]]:
-    """What problems have in common that are compared by their numbers."""
+    """The name and shapes of a problem; only problems that share these can be compared by their numbers."""
     return problem.name, {name: given.value.shape for name, given in problem.inputs.items()}
 
 
 def _another(keys: Keys, old: Variant, seed: int) -> Variant:
-    """A problem in place of a student's."""
+    """A new problem in place of a student's old one."""
     named = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
     taken = [each for each in named if _looks(each) == _looks(old.held.problem)]
     asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)

@@ -1,6 +1,6 @@
 """What learning platforms get of a quiz: its gaps, one for every entry, and its text in elements that all of them take.
 
-Answers are fixed there: what follows from an own error counts as wrong, and the text says so.
+Answers are fixed there: what follows from an earlier error counts as wrong, and the text says so.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from attncalc.render.page import (
 FIXED = "Each gap is marked by itself: what follows from an earlier error counts as wrong."
 BY_HAND = "This step is not marked here: it may be written in several ways, or is no finite number."
 OFF = 0.505 * 10**-DECIMALS
-"""So far an answer may be off that has as many decimals as a worksheet asks for."""
+"""How far an answer with the decimals that a worksheet asks for may be off."""
 WIDER = 10
-"""An answer that looks like a mistake may be off by so many times more, where nothing else is near."""
+"""How many times further off an answer may be and still count as a mistake's, if nothing else is near."""
 LEFT_OVER = 1e-12
 MOST_WEIGHT = 840
-"""The weights of gaps make steps weigh alike, unless they would have to be larger than this."""
+"""Gaps are weighted so that all steps count the same, unless a weight might be larger than this."""
 
 Where = tuple[str, Place]
 """An entry: the key of its step, and its place there."""
@@ -62,8 +62,8 @@ class Wrong(NamedTuple):
 class Gap(NamedTuple):
     """An entry that is asked for."""
 
-    name: str  # by which an answer is told
-    right: tuple[float, ...]  # by the usual rules, and by others that are as right
+    name: str  # identifies its answer
+    right: tuple[float, ...]  # by the usual rules, and by alternatives
     weight: int
     wrong: tuple[Wrong, ...]
 
@@ -90,7 +90,7 @@ def gaps(key: Key, exercises: Sequence[Exercise]) -> dict[Where, Gap]:
 
 
 def _different(values: Iterator[float]) -> tuple[float, ...]:
-    """The values that are not the same number to somebody who rounds."""
+    """The values that differ by more than rounding."""
     found: list[float] = []
     for value in values:
         if not any(abs(value - other) <= OFF for other in found):
@@ -99,7 +99,7 @@ def _different(values: Iterator[float]) -> tuple[float, ...]:
 
 
 def _told_apart(right: Sequence[float], others: Sequence[tuple[Mistake, float]]) -> Iterator[Wrong]:
-    """What known mistakes give, each number once, and none that is nearly right."""
+    """The answers that known mistakes give: each number once, and none that is nearly right."""
     known = [*right]
     apart = [(rule, value) for rule, value in others if isfinite(value)]
     for rule, value in apart:
@@ -144,7 +144,7 @@ def _blocks(blocks: Sequence[Any], found: Mapping[Where, Gap], how: Writing, ste
 
 
 def _table(table: Table, found: Mapping[Where, Gap], how: Writing, step: str) -> Iterator[str]:
-    """A value, or a gap for each entry that is asked for."""
+    """A table of values, or of gaps for the entries that are asked for."""
 
     def entry(text: str, at: Place) -> str:
         if text != BLANK:
@@ -176,10 +176,10 @@ def _table(table: Table, found: Mapping[Where, Gap], how: Writing, step: str) ->
 
 
 def plain(text: str) -> str:
-    """Text in which nothing acts."""
+    """Text in which nothing acts as markup."""
     return escape(visible(text), quote=False)
 
 
 def written(value: float) -> str:
-    """A number without an exponent, which some platforms take for text; what rounding has left of 0 is 0."""
+    """A number without an exponent, which some platforms take for text; round-off next to 0 becomes 0."""
     return f"{Decimal(f'{0.0 if abs(value) < LEFT_OVER else value:.12g}'):f}"

@@ -26,11 +26,11 @@ from attncalc.solve.problem import Problem, problem_of
 from attncalc.solve.solver import solve
 
 WORKSHEETS = ("markdown", "latex")
-"""The formats of worksheets that are usual: one to be read anywhere, one to be printed."""
+"""The usual formats of worksheets: one to be read anywhere, one to be printed."""
 AS_USUAL = Wording()
 KEY = "key.json"
 LONGEST = 90
-"""So many characters of a formula are read as one."""
+"""The most characters of a formula that can still be read."""
 
 
 def files(
@@ -39,7 +39,7 @@ def files(
     asked: Asked = EVERYTHING,
     wording: Wording = AS_USUAL,
 ) -> dict[str, str]:
-    """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
+    """What is handed out, and the key, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
     return handed_out(trace, worksheets_in, asked, wording) | {KEY: _key(trace, asked)}
 
@@ -51,7 +51,7 @@ def handed_out(
     wording: Wording,
     whose: Whose = ANYBODY,
 ) -> dict[str, str]:
-    """What students get, in which nothing of the key is."""
+    """What students get, by the names of the files; it holds nothing of the key."""
     exercises = exercises_of(trace, Key(problem_of(trace)), asked)
     worksheet = worksheets.page(trace, exercises, asked.shown, wording, whose)
     return {
@@ -72,7 +72,7 @@ def question(
 
 
 def worksheet_name(format: str) -> str:
-    """What a worksheet in a format of pages is called; the lines for listeners are text, as tables are."""
+    """The file name of a worksheet in a format of pages; a format without a suffix of its own is text."""
     return f"worksheet{TABLE[format].suffix or '.txt'}"
 
 
@@ -102,9 +102,9 @@ def exercises_of(trace: Trace, key: Key, asked: Asked = EVERYTHING) -> list[Exer
 
 
 def _told(step: Step, node: Node, on_it: Collection[Node]) -> tuple[Step, list[str]]:
-    """A step with a formula that speaks of what stands on the worksheet alone, and the names of those.
+    """A step with a formula that uses only what is on the worksheet, and the names of what it uses.
 
-    A step that stands nowhere on it is written as what it is made of; a formula that gets too long so is left out.
+    A step that is not on the worksheet is replaced by what it is made of; if the formula gets too long, it is left out.
     """
 
     def ends(made: Node) -> bool:
@@ -144,7 +144,7 @@ def _short(value: Any) -> Any:
 
 
 def _blank_json(exercises: Sequence[Exercise], whose: Whose) -> str:
-    """A null for every number, a row of them a line; of single entries, by their places."""
+    """A null for every number, with a row in each line; single entries are named by their places."""
     blanks = [f"  {json.dumps(name)}: {nulls}" for exercise in exercises for name, nulls in _blanks(exercise)]
     told = {"student": whose.student} | ({"problem": whose.problem} if whose.problem else {})
     head = "".join(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n " for key, value in told.items())
@@ -168,10 +168,10 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
 
 
 def _blank_csv(exercises: Sequence[Exercise], whose: Whose, delimiter: str) -> str:
-    """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block.
+    """Blocks with a `?` for every number, and a `-` for what is not asked for.
 
-    An empty line stands between those. The delimiter is no decimal mark of the class, so that its spreadsheets open the
-    cells apart.
+    The matrices of a stack are in one block, with empty lines between them. The delimiter is not the decimal mark of
+    the class, so that its spreadsheets split the cells.
     """
     student = harmless(whose.student)
     student = '"{}"'.format(student.replace('"', '""')) if any(mark in student for mark in ',;"') else student

@@ -17,17 +17,17 @@ from attncalc.render.page import Page
 
 
 class Question(NamedTuple):
-    """A problem as a platform has it; those of a pool are as good as one another, and each student is given one."""
+    """A problem as a platform has it; the questions of a pool are equally good, and each student is given one."""
 
     name: str
     page: Page
     gaps: Mapping[Where, Gap]
     pool: str = ""
-    points: float | None = None  # what all of it earns; None: the sum of its weights
+    points: float | None = None  # for the whole question; None: the sum of its weights
 
     @property
     def total(self) -> float:
-        """What all of it earns."""
+        """The points for the whole question."""
         return self.points if self.points is not None and self.gaps else sum(gap.weight for gap in self.gaps.values())
 
     def mark(self, gap: Gap) -> float:
@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 def moodle(questions: Sequence[Question]) -> str:
-    """Questions of the kind cloze, those of a pool in a category of their own, from which Moodle draws at random."""
+    """Cloze questions in Moodle's XML, with a category for each pool, from which Moodle draws at random."""
     parts = []
     for pool, own in pools(questions).items():
         where = "/".join(("$course$/top/attncalc", *([pool.replace("/", "//")] if pool else [])))
@@ -68,7 +68,7 @@ def _moodle_question(one: Question) -> str:
 
 
 def has_whole_marks(one: Question) -> bool:
-    """Whether each gap earns a whole number from 1 on, as Moodle has it; else its weights are all that is said."""
+    """Whether each gap earns a whole number from 1 on, as Moodle requires; if not, gaps just have their weights."""
     return all(mark >= 1 and mark.is_integer() for mark in map(one.mark, one.gaps.values()))
 
 
@@ -93,12 +93,12 @@ QTI_ITSELF = f'xmlns="{QTI}" xmlns:xsi="{SCHEMA}" xsi:schemaLocation="{QTI} {QTI
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a package, so that the same quiz is the same package."""
 UNIX = 3
-"""Where a package says it was made, wherever that was: only there are programs told from other files."""
+"""The system that every package claims to be made on: only Unix marks files as programs."""
 PROGRAM, PLAIN = 0o100755, 0o100644
 
 
 def _qti(questions: Sequence[Question]) -> bytes:
-    """A package with an item, as QTI 2.1 has it; of several a test, with a section for each pool that draws one."""
+    """A package of QTI 2.1 with an item for each question; several make a test, which draws one from each pool."""
     many = len(questions) > 1
     files = {f"item{i if many else ''}.xml": item(one, i * many) for i, one in enumerate(questions, 1)}
     known = {id(one): name.removesuffix(".xml") for name, one in zip(files, questions, strict=True)}
@@ -205,7 +205,7 @@ def _processing(gap: Gap, mark: float) -> str:
 
 
 def _equal(gap: Gap, value: float, off: float, to: str = "") -> str:
-    """Whether an answer is a value, or what a declaration holds of it."""
+    """A test of an answer: whether it equals a value, or the element `to`."""
     to = to or f'<baseValue baseType="float">{written(value)}</baseValue>'
     least = f'tolerance="{written(off)} {written(off)}"'
     return f'<equal toleranceMode="absolute" {least}><variable identifier="{gap.name}"/>{to}</equal>'
@@ -220,9 +220,9 @@ TEXT_ALONE, NUMERICAL = "text_only_question", "numerical_question"
 
 
 def canvas(questions: Sequence[Question]) -> bytes:
-    """A quiz as Canvas imports it; of several problems with a group for each pool, of which it draws a question.
+    """A quiz that Canvas can import; a pool of several problems becomes a group, from which it draws a question.
 
-    Its numerical questions have right answers alone, so mistakes are not in it.
+    Canvas' numerical questions have only right answers, so mistakes are left out.
     """
     many = len(questions) > 1
     title, total, items = "attncalc" if many else questions[0].name, 0.0, []
@@ -314,7 +314,7 @@ def _canvas_item(name: str, title: str, text: str, kind: str, points: float = 0,
 
 
 def _canvas_answers(gap: Gap) -> str:
-    """Each right number, and from where to where an answer may lie."""
+    """Each right number, with the range in which an answer may lie."""
     cases = "".join(
         '<respcondition continue="No"><conditionvar><or>'
         f'<varequal respident="response1">{written(value)}</varequal>'
@@ -332,10 +332,10 @@ MAKERS: dict[str, tuple[str, Callable[[Sequence[Question]], str | bytes]]] = {
     "qti": ("qti.zip", _qti),
     "canvas": ("canvas.zip", canvas),
 }
-"""Format → the file's name, and what makes it."""
+"""For each format, the file's name and the function that makes it."""
 FORMATS = tuple(MAKERS)
 
 
 def exported(questions: Sequence[Question], formats: Iterable[str]) -> dict[str, str | bytes]:
-    """A quiz for platforms: what is in their files, by the names of these."""
+    """The contents of the files for these platforms, by file names."""
     return {file: make(questions) for file, make in (MAKERS[form] for form in formats)}

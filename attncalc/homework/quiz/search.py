@@ -1,7 +1,7 @@
 """A quiz is searched for: a new problem with friendly numbers on which every known mistake shows.
 
-Many problems are drawn, and the best is kept: on which fewest mistakes hide behind what is right, or behind one
-another, in the steps that are asked for; then, in the result alone; then, whose numbers come out with few decimals.
+Many problems are drawn, and the best is kept: in the steps that are asked for, as many mistakes as possible change the
+answers, each in its own way. Among equals, mistakes also show in the result alone, and numbers have few decimals.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from attncalc.solve.problem import Problem
 from attncalc.solve.solver import write
 
 TEMPLATES = 6
-"""So many templates are tried, if there are several, until one shows every mistake."""
+"""How many templates are tried, if there are several, until one shows every mistake."""
 FEWEST_DRAWS, MOST_DRAWS = 16, 200
 BY_CHANCE = 3
-"""Numbers that are drawn so often and are those of the template are not drawn at all."""
+"""If this many draws all give the template's numbers, there is nothing to draw."""
 PATIENCE = 4
-"""So much longer is drawn where mistakes hide still."""
+"""How many times longer to draw while mistakes are still hidden."""
 WORK = 30_000
-"""About so many nodes are evaluated, so that of large problems fewer are drawn."""
+"""About how many nodes are evaluated in all, so that large problems are drawn less often."""
 MOST_ENTRIES = 2_000
-"""What is to be filled in by hand has fewer numbers than this."""
+"""The most numbers that have to be filled in by hand."""
 
 DECIMALS = 4
-"""To which answers are written where they do not come out."""
+"""The decimals of an answer that does not come out sooner."""
 FEW = 0.01
-"""The unit of a number that comes out with few decimals."""
+"""Multiples of this come out with few decimals."""
 LARGE = {"easy": 20, "medium": 50, "hard": 200}
-"""A number beyond this is no friendly one."""
+"""The largest friendly number of each level."""
 UNFRIENDLY = {"easy": 30, "medium": 10, "hard": 3}
-"""What unfriendly numbers weigh, beside mistakes that do not show in the result alone."""
+"""The weight of unfriendly numbers, compared with mistakes that do not show in the result alone."""
 
 DULL = 5
-"""What a column of one number throughout weighs."""
+"""The weight of each row or column that is dull."""
 SURE = 0.999
-"""A row of shares with a larger one is all but one-hot: whatever else it is made of is not seen in it."""
+"""A row of shares with a larger one is nearly one-hot, so that the other shares can hardly be seen."""
 
 
 NO_ANSWERS: Array = np.zeros(0)
@@ -69,10 +69,10 @@ class Quiz(NamedTuple):
     alike: tuple[tuple[str, str], ...] = ()  # mistakes that it does not tell apart
     cost: tuple[float, ...] = ()  # of what the search avoids, the worst first
     dull: int = 0  # how many of its rows and columns are alike, or hold nothing to work on
-    sure: int = 0  # how many rows of shares are all but one-hot
-    pain: float = 0.0  # how unfriendly the numbers are that come out of it
-    toil: float = 0.0  # what that and its dullness cost: it costs no less, whatever mistakes show
-    largest: float = 0.0  # of the numbers that are worked out
+    sure: int = 0  # how many rows of shares are nearly one-hot
+    pain: float = 0.0  # how unfriendly its answers are
+    toil: float = 0.0  # the cost of unfriendly and dull numbers, whatever mistakes show
+    largest: float = 0.0  # the largest number that is worked out
     answers: Array = NO_ANSWERS  # all of them, in a row
     operands: Mapping[str, Array] = NOTHING  # as its graph takes them
 
@@ -83,26 +83,26 @@ class Quiz(NamedTuple):
 
 
 class Board(NamedTuple):
-    """The steps of problems that differ in their numbers alone: as they are right, and by every known mistake."""
+    """The steps of problems that differ only in their numbers: the right ones, and those by every known mistake."""
 
     order: Plan
-    by_rule: Plan  # that of the right steps alone, and of all that are worked out on the way to them
+    by_rule: Plan  # only the right steps, and everything on the way to them
     right: Mapping[StepKey, Node]
     wrong: tuple[tuple[str, Mapping[StepKey, Node]], ...]  # a mistake's id, and what it makes of the steps
     result: StepKey
-    operands: Mapping[str, Array] | None  # None where it serves for other numbers as well
-    asked: Asked  # at which of their entries
+    operands: Mapping[str, Array] | None  # None if the board fits other numbers as well
+    asked: Asked  # which of their entries are asked for
 
     @property
     def of_whole_steps(self) -> Board:
-        """The same where all entries of its steps are looked at."""
+        """The same board with all entries of its steps asked for."""
         return self._replace(asked=EVERYTHING)
 
 
 def quiz(name: str, seed: int, wanted: Wanted = ANYTHING) -> Quiz:
     """A new problem of a calculation, or of its derivative ("grad attention"); the same seed and wishes give the same.
 
-    Mistakes are to show in what is asked for.
+    It is chosen so that mistakes show in what is asked for.
     """
     best: Quiz | None = None
     for number in range(TEMPLATES if varies(name) else 1):
@@ -115,7 +115,7 @@ def quiz(name: str, seed: int, wanted: Wanted = ANYTHING) -> Quiz:
 
 
 def weighed(problem: Problem, asks: Asks = WHATEVER) -> Quiz:
-    """A problem of one's own, with the mistakes that do not show on it, or look like others."""
+    """A given problem, with the mistakes that do not show on it, or look like others."""
     return weigh(problem, board_of(Key(problem), asks), LEVELS[-1])
 
 
@@ -123,7 +123,7 @@ def weighed(problem: Problem, asks: Asks = WHATEVER) -> Quiz:
 
 
 def resized(problem: Problem, sizes: Mapping[str, int]) -> tuple[Problem, Mapping[str, Axes], dict[str, int]]:
-    """A problem with those of the sizes asked for that options give; its operands' axes as they are; and all sizes."""
+    """The problem with its options set to the sizes asked for; the axes of its operands; and all sizes to draw in."""
     name, given_by = problem.calculation.name, problem.calculation.sizes
     bound = write(problem).bound
     axes, known = bound.axes, bound.sizes
@@ -148,7 +148,7 @@ def _counts(option: Option) -> bool:
 
 
 def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes]) -> dict[str, int]:
-    """Sizes with those that follow: keys' heads are as many as queries', where their number is not given."""
+    """The sizes, with as many key heads as query heads if the number of key heads is not given."""
     parts = {part.name for own in axes.values() for axis in own for part in axis.parts}
     follows = "h" in sizes and "g" in parts - sizes.keys() and problem.options.get("kv_heads") is None
     return sizes | {"g": sizes["h"]} if follows else sizes
@@ -175,7 +175,7 @@ def _best(start: Problem, seed: int, wanted: Wanted) -> Quiz:
             if board is None or board.operands is not None:
                 key = Key(drawn)
                 if key.complex and draw < FEWEST_DRAWS:
-                    continue  # what is complex is not asked for, and other numbers may not be
+                    continue  # complex steps are not asked for, and other numbers may give real ones
                 board = board_of(key, asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
             found = by_rule(drawn, board, level)
@@ -199,7 +199,7 @@ def _best(start: Problem, seed: int, wanted: Wanted) -> Quiz:
 
 
 def board_of(key: Key, asks: Asks) -> Board:
-    """What the steps of a problem that are asked for are, rightly and by each mistake that applies to them."""
+    """The board of a problem: the steps that are asked for, by the rules, and by each mistake that changes them."""
     chosen = asked_for(*asks, key.names)
     every = [step for step in chosen.steps or key.steps if step not in chosen.shown]
     asked = [step for step in every if key.value(step) is not None and step not in key.complex]
@@ -216,9 +216,9 @@ def board_of(key: Key, asks: Asks) -> Board:
         if mistake.kind in ("alternative", "convention") or mistake.alias_of:
             continue
         if told and mistake.at and not any(is_meant(step, mistake.at) for step in key.nodes if step not in told):
-            continue  # nobody makes it in what the worksheet tells
+            continue  # nobody makes it in a step that the worksheet shows
         found, usual = key.solutions.by(mistake), key.solutions.right.steps
-        if found is not None and any(found.steps.get(step) != usual.get(step) for step in asked):  # else made behind
+        if found is not None and any(found.steps.get(step) != usual.get(step) for step in asked):  # else made later
             wrong.append((mistake.id, {step: found.steps[step].sources[0] for step in asked if step in found.steps}))
     nodes = [*right.values(), *(node for _, steps in wrong for node in steps.values())]
     order = plan(list(dict.fromkeys(nodes)), keep=lambda node: False)
@@ -230,7 +230,7 @@ def board_of(key: Key, asks: Asks) -> Board:
 
 
 def _entries(value: Array, step: StepKey, board: Board) -> Array:
-    """The entries that are asked for of a step, right or by a mistake that leaves it its shape."""
+    """The entries of a step that are asked for; all of them if a mistake has changed its shape."""
     where = board.asked.entries(step)
     return value if where is None or where.shape != value.shape else value[where]
 
@@ -241,7 +241,7 @@ def weigh(problem: Problem, board: Board, level: str) -> Quiz:
 
 
 def by_rule(problem: Problem, board: Board, level: str) -> Quiz:
-    """A problem with what there is to work out, whatever mistakes show on it: how dull, unfriendly and large it is."""
+    """A problem with its answers, and how dull, unfriendly and large the numbers are, whatever mistakes show on it."""
     operands = write(problem).values if board.operands is None else board.operands
     found = evaluate(board.by_rule, operands, careful=False)
     for step, node in board.right.items():
@@ -261,8 +261,8 @@ def by_rule(problem: Problem, board: Board, level: str) -> Quiz:
 
 
 def beside_mistakes(one: Quiz, board: Board) -> Quiz:
-    """What was worked out by the rules, with the mistakes that hide on it, and what it costs."""
-    found = evaluate(board.order, one.operands, careful=False)  # hundreds are, by digits that show
+    """A problem that was looked at by the rules, with the mistakes that hide on it, and what it costs."""
+    found = evaluate(board.order, one.operands, careful=False)  # hundreds of values, compared by few digits
     every = [board.right, *(steps for _, steps in board.wrong)]
     names = ["", *(name for name, _ in board.wrong)]
     differ = np.zeros((len(every), len(every)), dtype=bool)
@@ -286,7 +286,7 @@ def beside_mistakes(one: Quiz, board: Board) -> Quiz:
 
 
 def _dullness(problem: Problem) -> int:
-    """How many rows and columns of the operands hold one number throughout, or are like others, and which are alike."""
+    """How many rows and columns of the operands are constant or repeated, plus how many pairs of operands are alike."""
     named = {name: given.value for name, given in problem.inputs.items() if given.value.dtype.kind in "fi"}
     values = [value for name, value in named.items() if name != UPSTREAM.name]
     floats = [value for value in values if value.dtype.kind == "f" and value.ndim]
@@ -298,18 +298,18 @@ def _dullness(problem: Problem) -> int:
 
 
 def _equal_shares(rows: Array) -> int:
-    """How many rows of shares have two that are equal: they come of equal scores."""
+    """How many rows of shares have two equal ones, which come from equal scores."""
     equal = (np.diff(rows) <= ROUND_OFF) & (rows[:, 1:] > ROUND_OFF)
     return int(np.sum(equal.any(axis=-1)))
 
 
 def _sure(rows: Array) -> int:
-    """How many rows of shares are all but one-hot: their scores are far apart. Those of one share alone are masked."""
+    """How many rows of shares are nearly one-hot; rows with one share alone are masked, and do not count."""
     return int(np.sum((rows[:, -1] > SURE) & (rows[:, -2] > 0)))
 
 
 def _shares(value: Array) -> Array:
-    """The rows that are shares, which sum to 1, each sorted."""
+    """The rows of a value that are shares, which sum to 1; each row is sorted."""
     if not value.ndim or value.shape[-1] < 2 or not np.isfinite(value).all() or (value < 0).any():
         return np.zeros((0, 2))
     rows = np.sort(value.reshape(-1, value.shape[-1]))
@@ -317,11 +317,11 @@ def _shares(value: Array) -> Array:
 
 
 def _differing(values: Mapping[int, Array], count: int) -> Array:
-    """Between which of many values of a step, by their numbers, one sees that they differ."""
+    """A table of `count` by `count`: whether two values of a step, by their numbers, visibly differ."""
     seen = np.zeros((count, count), dtype=bool)
     there = np.array([*values])
     groups = grouped(values, lambda i: values[i].shape)
-    seen[np.ix_(there, there)] = len(groups) > 1  # of other shapes; those of one are looked at below
+    seen[np.ix_(there, there)] = len(groups) > 1  # so do shapes; values of one shape are compared below
     for group in groups.values():
         stacked = np.array([values[i].ravel() for i in group], dtype=np.float64)
         finite = np.isfinite(stacked)
@@ -334,7 +334,7 @@ def _differing(values: Mapping[int, Array], count: int) -> Array:
 
 
 def _unfriendly(value: Array, large: float) -> float:
-    """How unfriendly numbers are: 0 where all are small, come out with few decimals, and are not all the same."""
+    """How unfriendly numbers are: 0 if all are small, come out with few decimals, and are not all the same."""
     finite = value[np.isfinite(value)]
     if not finite.size:
         return 1.0

@@ -21,31 +21,31 @@ from attncalc.solve.problem import Backward, Problem, told_apart
 from attncalc.solve.solver import write
 
 Asks = tuple[Sequence[str], Sequence[str]]
-"""The words for what is asked, and for what is told; none: whatever there is, and nothing."""
+"""The words of `ask`, and those of `shown`; without any, everything is asked for, and nothing is shown."""
 WHATEVER: Asks = ((), ())
 
 
 class Wanted(NamedTuple):
-    """What is settled of a problem before its numbers are drawn."""
+    """What is fixed about a problem before its numbers are drawn."""
 
     options: Mapping[str, Any] = NOTHING
-    inputs: Mapping[str, Given] = NOTHING  # which stand as they are
-    given: tuple[str, ...] = ()  # the operands of the form that is wanted; none named: those of the sample
-    backward: Backward | None = None  # what is asked of a derivative, where that is more than its name says
-    sizes: Mapping[str, int] = NOTHING  # of axes that are to be others than the sample's
+    inputs: Mapping[str, Given] = NOTHING  # the operands that are kept as they are
+    given: tuple[str, ...] = ()  # the operands that the problem should have; empty: those of the sample
+    backward: Backward | None = None  # what is asked of a derivative, if that is more than its name says
+    sizes: Mapping[str, int] = NOTHING  # of axes, where they should differ from the sample's
     level: str = USUAL_LEVEL  # how easy its numbers are
-    asks: Asks = WHATEVER  # in which of its steps mistakes are to show
+    asks: Asks = WHATEVER  # the steps in which mistakes should show
 
 
 ANYTHING = Wanted()
 USUAL_SIZE = 3
-"""Of an axis that the sample has not."""
+"""The size of an axis that the sample does not have."""
 
 
 def template(problem: str, random: np.random.Generator, wanted: Wanted = ANYTHING) -> Problem:
     """The problem that a quiz of a calculation, or of its backward pass, starts from: its numbers are then drawn anew.
 
-    A gradient arrives at every entry of a result; that of a single number is 1, as for a loss.
+    For a backward pass, a gradient arrives at every entry of the result; for a single number it is 1, as for a loss.
     """
     name, backward = told_apart(problem)
     exercise = load(name).exercise
@@ -79,7 +79,7 @@ def template(problem: str, random: np.random.Generator, wanted: Wanted = ANYTHIN
 
 
 def _formed(sample: Problem, whole: Problem, wanted: Wanted) -> dict[str, Given]:
-    """The operands of the form that is wanted, in the sizes of the sample and of those that stand as they are."""
+    """The operands that are wanted, in the sizes of the sample and of the operands that are kept."""
     calculation = sample.calculation
     names = [o.name for o in calculation.operands]
     for name in wanted.given:

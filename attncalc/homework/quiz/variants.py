@@ -1,7 +1,7 @@
 """Variants are drawn: problems with other numbers for everybody, and the same work.
 
-They have the sizes, the signs and the digits of one of them, show the same mistakes, and come out as friendly; no two
-have many answers in common.
+They have the sizes, the signs and the digits of one problem, their model, show the same mistakes, and are as friendly;
+no two have many answers in common.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from attncalc.homework.reading.keys_file import LEVELS
 from attncalc.solve.problem import Problem
 
 STREAM = 1
-"""Behind the seed, so that variants are other problems than those that a search draws."""
+"""Stands behind the seed, so that variants are not the problems that a search draws."""
 STARTS = 4
-"""So many problems are tried as the one that the others are like, until there are enough."""
+"""How many problems are tried as the model of the others, until there are enough."""
 IN_COMMON = 0.5
-"""So large a share of the answers that differ at all two variants may have in common."""
+"""The largest share of answers that two variants may have in common; answers that are the same in all do not count."""
 AS_FRIENDLY = 0.15
-"""So much friendlier than another a variant may be; a step in which no number comes out counts 1."""
+"""How much friendlier than another a variant may be; a step in which no number comes out counts 1."""
 AS_LARGE = 2
-"""So many times as large as those of the problem that they vary numbers may be, where they are large at all."""
+"""How many times as large as the model's numbers those of a variant may be, if they are large at all."""
 FIRST_DRAWS, DRAWS_EACH = 64, 40
-"""So often numbers are drawn before the variants are counted, and for each of them until some may be duller."""
+"""How often to draw at first, and how often more for each variant before some of them may be duller."""
 MORE_DRAWS, SOON = 1_000, 256
-"""So often they are drawn at most after that; and it is given up after so many if there will hardly be enough."""
+"""The most draws after these; and the draws after which to give up if there will hardly be enough variants."""
 GROWTH, MANY = 1.02, 1.5
-"""Drawing ends where no more problems come by the one, or no more that differ though there are more by the other."""
+"""Drawing ends if new problems grow by GROWTH or less, or variants do although problems fit for them grow by MANY."""
 
 
 def for_class(name: str, count: int, seed: int, wanted: Wanted = ANYTHING) -> list[Quiz]:
-    """So many problems of a calculation; fewer where no more are found that are different and equally hard."""
+    """`count` problems of a calculation; fewer if no more are found that are different and equally hard."""
     level, kept, asks = wanted.level, wanted.inputs, wanted.asks
     best: list[Quiz] = []
     firsts: list[Quiz] = []
@@ -73,10 +73,10 @@ def variants(
     near: bool = True,
     dull: bool = True,
 ) -> list[Quiz]:
-    """So many problems like one, none of them like those that are taken; fewer where no more are found.
+    """`count` problems like a model, and unlike those that are `taken`; fewer if no more are found.
 
-    They are as hard as the one, if they are to be near it, and else as hard as the level has it; some may be duller
-    than others. What shows on the one shows on them somewhere in a step of which entries are asked for.
+    They are as hard as the model if they are to be `near` it, else as hard as the level allows; if `dull`, some may be
+    duller than others. Mistakes that show on the model show on them too, somewhere in a step that is asked for.
     """
     key = Key(model)
     numbers = {name: given.value for name, given in model.inputs.items() if given.value.dtype.kind == "f"}
@@ -101,7 +101,7 @@ def variants(
         for number in count_up():
             random = np.random.default_rng([seed, STREAM, number])
             found = None
-            with suppress(AttncalcError):  # numbers that mean something
+            with suppress(AttncalcError):  # numbers that have a meaning cannot always be drawn
                 draw = Draw(model, key.axes, random, {}, level, like, reach)
                 found = model._replace(inputs=draw.operands(stay))
             yield found if found is not None and _is_new(found, known) else None
@@ -119,9 +119,9 @@ def variants(
 
 
 def _is_as_hard(one: Quiz, model: Quiz, level: str | None) -> bool:
-    """Whether what is worked out tells as much and is as small as in the problem that is varied, or for the level.
+    """Whether no more rows are one-hot than in the model, and numbers are no larger than there, or than the level has.
 
-    Without a level it is as friendly, too, and no duller.
+    Without a level, it must also be as friendly as the model, and no duller.
     """
     if level is None and (abs(one.pain - model.pain) > AS_FRIENDLY or one.dull > model.dull):
         return False
@@ -152,7 +152,7 @@ def _is_new(problem: Problem, known: set[Hashable]) -> bool:
 
 
 def _numbers(problem: Problem) -> Hashable:
-    """What tells a problem from others."""
+    """The operands and options of a problem, by which it differs from others."""
     inputs = ((name, str(given.value.tolist())) for name, given in problem.inputs.items())
     return *inputs, *((name, str(value)) for name, value in problem.options.items())
 
@@ -166,10 +166,10 @@ def _chosen(
     *,
     dull: bool = True,
 ) -> list[Quiz]:
-    """Of what is drawn, and is new, so many as belong together, beside those that are taken; fewer if need be.
+    """Of the problems drawn, `count` that are alike in friendliness, and unlike those `taken`; fewer if need be.
 
-    They are `seen` by the rules, and those that may be chosen are `shown` with the mistakes that hide on them: the
-    least dull, and after a while as `dull` ones as need be.
+    A problem that is not new is drawn as None. All are `seen` by the rules; candidates are `shown` with the mistakes
+    that hide on them: the least dull first, and after a while, if `dull`, duller ones.
     """
     waiting: list[Quiz] = []
     found: list[Quiz] = []
@@ -206,14 +206,14 @@ T = TypeVar("T")
 
 
 def _without_faults(look: Callable[[T], Quiz | None], at: T) -> list[Quiz]:
-    """What is found of numbers, if they have a result and are fit."""
+    """What `look` finds, in a list; an empty list if it finds nothing, or raises an error."""
     with suppress(AttncalcError):
         return [found for found in [look(at)] if found is not None]
     return []
 
 
 def _alike(sound: Sequence[Quiz], count: int, taken: Sequence[Quiz]) -> list[Quiz]:
-    """The friendliest of them that are as friendly as one another."""
+    """The friendliest problems that are as friendly as one another, and as those taken."""
     if taken:
         least, most = (pick(one.pain for one in taken) for pick in (min, max))
         return _different([one for one in sound if most - AS_FRIENDLY <= one.pain <= least + AS_FRIENDLY], count, taken)
@@ -228,16 +228,16 @@ def _alike(sound: Sequence[Quiz], count: int, taken: Sequence[Quiz]) -> list[Qui
 
 
 def _different(found: Sequence[Quiz], count: int, taken: Sequence[Quiz]) -> list[Quiz]:
-    """So many of them as have few answers in common, in their order."""
+    """Up to `count` of the problems, in their order, no two of which have many answers in common."""
     shapes = {one.answers.shape for one in (*taken, *found)}
-    if len(shapes) > 1:  # of templates, whose numbers of steps differ
+    if len(shapes) > 1:  # templates differ in their number of steps
         return [*found[:count]]
     rows = np.array([one.answers for one in (*taken, *found)])
     rows = rows[:, ~_same(rows, rows[0]).all(axis=0)]
     kept, chosen = [*range(len(taken))], []
     for i in range(len(taken), len(rows)):
         same = _same(rows[kept], rows[i])
-        common = same.mean(axis=1) if same.size else np.ones(len(kept))  # all answers are those of all
+        common = same.mean(axis=1) if same.size else np.ones(len(kept))  # no answer differs at all
         if not (common > IN_COMMON).any():
             kept.append(i)
             chosen.append(found[i - len(taken)])

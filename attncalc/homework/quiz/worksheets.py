@@ -27,7 +27,7 @@ FORMULAS = ("none", "names", "full")
 
 
 class Wording(NamedTuple):
-    """What a worksheet says beside the numbers."""
+    """What a worksheet says besides the numbers."""
 
     formulas: str = FORMULAS[-1]
     reasons: bool = True
@@ -35,7 +35,7 @@ class Wording(NamedTuple):
 
 
 class Whose(NamedTuple):
-    """Whose problem it is, where everybody has another, and the hash by which it is known."""
+    """The student whose own problem it is, if each has another; its hash, and its title."""
 
     student: str = ""
     problem: str = ""
@@ -48,20 +48,20 @@ ANYBODY = Whose()
 class Exercise(NamedTuple):
     """A step that is to be filled in."""
 
-    step: Step  # its formula speaks of what stands on the worksheet
-    made_of: Sequence[str]  # the names of the steps and operands there that it is made of
+    step: Step  # its formula uses only what is on the worksheet
+    made_of: Sequence[str]  # the names of the steps and operands that the formula uses
     where: Array | None = None  # which of its entries; None: all of them
 
     @property
     def boxes(self) -> Array:
-        """A number where an entry is asked for, NaN elsewhere."""
+        """0 where an entry is asked for, NaN elsewhere."""
         return np.zeros(self.step.shape) if self.where is None else np.where(self.where, 0.0, np.nan)
 
 
 def page(
     trace: Trace, exercises: Sequence[Exercise], shown: Sequence[StepKey], wording: Wording, whose: Whose = ANYBODY
 ) -> Page:
-    """A problem, with the steps of it that are told, and those that are to be filled in."""
+    """A worksheet: a problem, with the steps of it that are shown, and those that are to be filled in."""
     told = Paragraph(f"{whose.student}, problem {whose.problem}") if whose.student else Paragraph("Name", "blank")
     hashed = [Paragraph(f"Problem {whose.problem}")] if whose.problem and not whose.student else []
     start = (Heading(whose.title or trace.calculation), Paragraph(about(trace)), told, *hashed)
@@ -74,10 +74,10 @@ def page(
 
 
 def given(trace: Trace, shown: Sequence[StepKey], printing: Printing = AS_IT_IS) -> tuple[Block, ...]:
-    """The operands of a problem, the steps of it that are told, and the options that were given.
+    """The operands of a problem, the steps of it that are shown, and the options that were given.
 
-    From which file of the teacher's an operand is concerns no student; that its numbers count from 0 does, however rows
-    and columns are counted.
+    The names of the teacher's files are left out. If the numbers of an operand are places, it is said that these count
+    from 0, however rows and columns are counted.
     """
     chosen, places, calculation = _chosen(trace), numbered(trace), problem_of(trace).calculation
     tables, counted = [table._replace(source="") for table in operands(trace)], []
@@ -90,13 +90,13 @@ def given(trace: Trace, shown: Sequence[StepKey], printing: Printing = AS_IT_IS)
 
 
 def _counted(what: str, axis: str, printing: Printing) -> Paragraph:
-    """A line that says that places are counted from 0, whatever rows and columns are counted from."""
+    """A line that says that places count from 0, even if rows and columns count from 1."""
     though = f", though rows and columns count from {printing.base}" if printing.base else ""
     return Paragraph(f"{what} count from 0: 0 is the first along {axis}{though}", "about")
 
 
 def _told(step: Step) -> Table:
-    """A step that stands on the worksheet, as exactly as it is taken to be known."""
+    """A step that the worksheet shows, rounded to the decimals that marking takes as known."""
     assert step.value is not None, "it was kept"
     value = np.round(step.value, SHOWN_DECIMALS)
     return Table(
@@ -119,7 +119,7 @@ def _exercises(trace: Trace, exercises: Sequence[Exercise], wording: Wording) ->
 
 
 def _said(exercise: Exercise, wording: Wording, *, tells: bool) -> Iterator[Block]:
-    """What a worksheet says of a step."""
+    """The formula, the names and the reason that a worksheet gives for a step."""
     step = exercise.step
     full = tells and wording.formulas == "full"
     yield formula(step) if full and step.formula else Formula(step.name)
@@ -135,9 +135,9 @@ def tells_formulas(trace: Trace) -> bool:
 
 
 def _chosen(trace: Trace) -> str:
-    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; of switches other ones.
+    """The options that were given: `distribution = bernoulli, p = 0.25`; of switches, only those with unusual values.
 
-    A saved result says all options, those without a value too: of these only the unusual ones were given.
+    A saved result has all options, even those without a value; of these, only the unusual ones count as given.
     """
     usual = problem_of(trace).calculation.defaults
     given = trace.problem.options

@@ -1,7 +1,7 @@
 """Answers keep their numbers, and how many digits of each were written; a sheet holds them by the names of steps.
 
-How many digits were written says how exactly an answer can be right: 0.36 is any number from 0.355 to 0.365. Entries
-that are not answered are NaN; so is what is no number, which is never right.
+The digits that were written say how exactly an answer can be right: 0.36 is any number from 0.355 to 0.365. Entries
+that are not answered are NaN; so are entries that are no numbers, which are never right.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from attncalc.inputs.given import Place, brackets, flatten, index_of, may_be_bit
 from attncalc.inputs.json_files import plain
 from attncalc.record.numbers import shortest
 
-# Complex answers are read as `1 + 2i`, and compared as the two numbers that they are.
+# Complex answers are read as `1 + 2i`, and compared as pairs of real numbers.
 #
-# A complex step is compared part by part: its value and the answer have a last axis of two, the real and the imaginary
-# part, each with the digits that it was written with.
+# To compare a complex step, its value and the answer get a last axis of two, the real and the imaginary part, each with
+# the digits that it was written with.
 
 
 _SPACED = re.compile(r"(?<=[\d.)i]) *([+−-]) +(?=[\d.a-z()*/]*(?<!p)[ij]\b)", re.IGNORECASE)
 
 
 def joined(text: str) -> str:
-    """A text in which no blanks stand around the signs of `1 + 2i`, so that blanks part its numbers."""
+    """A text without the blanks around the signs of `1 + 2i`, so that blanks only separate numbers."""
     return _SPACED.sub(r"\1", text)
 
 
 def split(text: str) -> tuple[str, str] | None:
-    """The real and the imaginary part of `1 - 2i`, `2i`, `-j` or `1/2 + sqrt(3)/2*i`; None for what is none of these.
+    """The real and the imaginary part of `1 - 2i`, `2i`, `-j` or `1/2 + sqrt(3)/2*i`; None for anything else.
 
     A part that is not written is 0.
     """
@@ -56,14 +56,14 @@ def split(text: str) -> tuple[str, str] | None:
 
 _GAP = re.compile(r'(?:[,;]|^)\s*,(?!\s*$)|,\s*;|""')
 _NO_OPERAND = re.compile(rf"[a-z%∞?–—…_]|\.\.\.|(?<![^\s,;])-(?![^\s,;])|{_GAP.pattern}", re.IGNORECASE)
-"""What stands in no operand, or may not: letters of `2i`, per cent, and entries that are left out."""
+"""What suggests an answer rather than an operand: letters as in `2i`, per cent, and entries that are left out."""
 
 
 def literal(word: str, name: str) -> list[Any] | str | None:
-    """The entries of what is typed as an answer and no operand may be: `1+2i, 1-2i`, `1+i 2; 0 3i`, `36%, ?`, `∞, 0`.
+    """The entries of a typed answer that no operand can be: `1+2i, 1-2i`, `1+i 2; 0 3i`, `36%, ?`, `∞, 0`.
 
-    They may stand in brackets, as JSON has them. None where no entry is what operands have not; a lone letter may be
-    the name of a file.
+    They may stand in brackets, as in JSON. None if an operand could have all of them, or if the word is made of letters
+    alone and may be the name of a file.
     """
     if not _NO_OPERAND.search(word) or (word.strip().isalpha() and not is_infinite(word.strip().lstrip("-−"))):
         return None
@@ -90,7 +90,7 @@ def as_parts(value: Array) -> Array:
 
 
 def from_parts(value: Array) -> Array:
-    """The complex numbers of which the real and the imaginary parts stand along the last axis."""
+    """The complex numbers whose real and imaginary parts stand along the last axis."""
     return np.asarray(value[..., 0] + 1j * value[..., 1])
 
 
@@ -99,19 +99,19 @@ ROUND_OFF = 1e-9
 NOISE = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2, "float8_e4m3fn": 0.25, "float8_e5m2": 0.5}
 """The same for narrower numbers."""
 FEWEST_DUMPED = 64
-"""From so many entries on an answer with all the digits of its type is a dump, and no hand's work."""
+"""The fewest entries that make an answer with all the digits of its type a dump."""
 MOST_DECIMALS = 8
-"""A hand rounds to no more."""
+"""The most decimals that a hand rounds to."""
 BY_MACHINE = 9
-"""A fraction of more significant figures is a machine's: where it fits a narrower type, it was widened from there."""
+"""A fraction with more significant figures is a machine's; if a narrower type holds it, it was widened from there."""
 EXACTLY = 30
-"""Decimals of what was written exactly: a fraction, a root."""
+"""The decimals noted for what was written exactly, such as a fraction or a root."""
 LEAST_DECIMALS, LEAST_FIGURES = 2, 3
-"""So many decimals, or so many significant figures, tell a rounded number from a guess."""
+"""The fewest decimals, or significant figures, that tell a rounded number from a guess."""
 MOST_ENTRIES, MOST_STORED = 1_000_000, 2**26
-"""So many entries an answer may have that is written, or that is stored as an array."""
+"""The most entries of an answer that is written out, and of one that is stored as an array."""
 BY_HAND = 4096
-"""Larger answers nobody has written: they are taken to be as exact as their type of number is."""
+"""The most entries that anybody writes; larger answers are taken to be as exact as their number type."""
 
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
 _INSIDE = re.compile(r"\.(\d+)", re.ASCII)
@@ -125,7 +125,7 @@ _ABOUT = re.compile(r"[≈~]\s*(?=[-+−.√π\d])", re.ASCII)
 _RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "…", "...", "_", "__", "___", "n/a", "#n/a", "na", "null", "none")
-"""What people write where they have no answer."""
+"""What people write if they have no answer."""
 
 
 At = tuple[int, ...]
@@ -133,7 +133,7 @@ At = tuple[int, ...]
 
 
 class Tolerance(NamedTuple):
-    """How far an answer may be off, where its digits are not to decide: atol + rtol·|value|."""
+    """How far an answer may be off, if its digits are not to decide: atol + rtol·|value|."""
 
     rtol: float = 0.0
     atol: float = 0.0
@@ -148,19 +148,19 @@ class Answer:
     decimals: Array  # of each entry; fewer than 0 where 1.2e5 was written
     figures: Array  # significant ones
     table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
-    noise: float = ROUND_OFF  # what its type of number leaves of exactness
-    nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
-    terms: float = 0.0  # how large the terms are that what is right is a sum of, where they may nearly cancel
-    wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words, or with all
-    labels: tuple[int, InputError] | None = None  # how many cells there are if none is a label, and what is wrong then
-    heads: tuple[tuple[str, ...], ...] = ()  # the labels of its rows and of its columns, () where it has none
-    asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
+    noise: float = ROUND_OFF  # the relative error of its number type
+    nil: float = 0.0  # what counts as 0, given the size of the numbers that it is computed from
+    terms: float = 0.0  # the size of the terms that add up to the right value, if they may nearly cancel
+    wordy: InputError | None = None  # why an entry or the whole is no number; a step with answers in words allows words
+    labels: tuple[int, InputError] | None = None  # how many cells there are if none is a label, and the error then
+    heads: tuple[tuple[str, ...], ...] = ()  # the labels of its rows and of its columns, () if it has none
+    asked: Array | None = None  # which entries are asked for, if they are given by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
-    inferred: bool = False  # whether that is told from its numbers alone
-    said: bool = False  # whether that was said
+    inferred: bool = False  # whether that type is only inferred from the numbers
+    said: bool = False  # whether somebody said in which type it was computed
     bits: bool = False  # whether its numbers may be the bits of bfloat16
-    slack: Array | None = None  # how far each entry may be off, as numbers of that type leave sums
-    tolerance: Tolerance | None = None  # how far each may be off, where its digits are not to decide
+    slack: Array | None = None  # how far each entry may be off when computed in that type
+    tolerance: Tolerance | None = None  # how far each entry may be off, if its digits are not to decide
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -179,12 +179,12 @@ class Answer:
 
     @cached_property
     def enough(self) -> Array:
-        """Where so many digits are written that they tell something."""
+        """Where enough digits are written to tell a number from a guess, or nothing is answered."""
         return (self.decimals >= LEAST_DECIMALS) | (self.figures >= LEAST_FIGURES) | ~self.answered
 
     @cached_property
     def used(self) -> int:
-        """To how many decimals the whole was worked, as far as one sees: in `2.72/10.11` too."""
+        """The most decimals that are seen in any entry, also inside `2.72/10.11`."""
         rounded = self.decimals[self.answered & (self.decimals < EXACTLY)]
         exact = self.text[self.exact & self.answered] if self.value.size <= BY_HAND else ()
         inside = (len(digits) for text in exact for digits in _INSIDE.findall(text))
@@ -208,7 +208,7 @@ class Answer:
         return bool(np.any(np.nan_to_num(self.value)))
 
     def as_stored(self, dtype: str | None) -> Answer:
-        """The answer, if a type is said it was computed in; what a hand may have written is no dump in a wide one."""
+        """The answer as computed in a given type; what a hand may have written is a dump only in a narrow one."""
         if dtype is None:
             return self
         if self.bits and dtype == "bfloat16":
@@ -219,7 +219,7 @@ class Answer:
         return replace(self, stored=dtype, inferred=False, said=True, noise=NOISE.get(dtype, ROUND_OFF))
 
     def of_a_hundred(self) -> Answer:
-        """The answer as the shares of 1 that its percentages are."""
+        """The answer with its percentages turned into shares of 1."""
         return replace(self, value=self.value / 100, decimals=np.minimum(self.decimals + 2, EXACTLY))
 
     def in_parts(self) -> Answer:
@@ -233,9 +233,9 @@ class Answer:
         return replace(parts, table=self.table, noise=noise, nil=self.nil, terms=self.terms, asked=asked)
 
     def of_words(self, words: Array, numbers: Array) -> Answer:
-        """The answer to a step that is told in two words, in their numbers, 0 and 1; capitals do not count.
+        """The answer to a step whose entries are one of two words, as the numbers 0 and 1; capitals do not count.
 
-        `words` are the right ones, with their `numbers`; any other word has the other number.
+        `words` are the right ones, with their `numbers`; any other word becomes the other number.
         """
         said = np.array([str(text).casefold() for text in self.text.flat]).reshape(self.shape)
         exactly = np.full(self.shape, EXACTLY)
@@ -248,7 +248,7 @@ class Answer:
         def pad(part: Array) -> Array:
             blank = {"f": math.nan, "O": None}.get(part.dtype.kind, 0)
             whole = np.full(shape, blank, dtype=part.dtype)
-            there: tuple[Any, ...] = (..., *map(slice, part.shape))  # of a single number its entry, not its array
+            there: tuple[Any, ...] = (..., *map(slice, part.shape))  # "..." fits a single number too, which has no axis
             whole[there] = part
             return whole
 
@@ -275,11 +275,11 @@ class Answer:
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
-    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none.
+    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell for a blank.
 
-    A word, or a complex number, is NaN, and refused where its step is found to be told in other numbers.
+    A word, or a complex number, is NaN; it is refused later, if its step turns out to have real numbers.
     """
-    first: dict[bool, InputError] = {}  # of complex numbers, and of words that are no number at all
+    first: dict[bool, InputError] = {}  # the first fault of a word, and of a complex number
     value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
     decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
     for i, entry in enumerate(entries):
@@ -310,12 +310,12 @@ def from_lists(tree: Any, place: Place) -> Answer:
 
 
 def reached(places: Iterable[At]) -> tuple[int, ...]:
-    """How large a step is at least that has these places."""
+    """The smallest shape that has all these places."""
     return tuple(1 + max(along) for along in zip(*places, strict=False))
 
 
 def from_places(entries: Mapping[At, Any], place: Place) -> Answer:
-    """An answer of which these entries are given, by their places; the others are not asked for."""
+    """An answer from some entries by their places; the other entries are not asked for."""
     shape = reached(entries)
     written = [entries.get(at) for at in np.ndindex(shape)]
     there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
@@ -323,9 +323,9 @@ def from_places(entries: Mapping[At, Any], place: Place) -> Answer:
 
 
 def from_array(value: Array, place: Place, own: str = "") -> Answer:
-    """An answer from stored numbers, each with the digits that bring it back; `own` is the type that they had.
+    """An answer from stored numbers, each with as many digits as it takes; `own` is the type that they had before.
 
-    Many complex ones are refused where a step is found for them: of a dump, no step may be.
+    Many complex ones are refused only if there is a step for them: a dump may hold arrays that are no steps.
     """
     own = own or value.dtype.name
     if own in NARROW and not np.issubdtype(value.dtype, np.floating):  # ml_dtypes' own
@@ -352,7 +352,7 @@ def from_array(value: Array, place: Place, own: str = "") -> Answer:
         from attncalc.homework.reading.stored_types import narrowest  # a door: few answers are dumps
 
         narrow = narrowest(value)
-        if decimals == EXACTLY or narrow in NARROW:  # its halves and quarters have few decimals too
+        if decimals == EXACTLY or narrow in NARROW:  # in a narrow type many numbers have few decimals anyway
             stored, noise, decimals = narrow, NOISE.get(narrow, ROUND_OFF), EXACTLY
     if value.size <= BY_HAND and not (stored and many):
         texts = [shortest(entry) for entry in value.ravel()]
@@ -367,7 +367,7 @@ def from_array(value: Array, place: Place, own: str = "") -> Answer:
 
 
 def _was_float32(value: Array) -> bool:
-    """Whether numbers were widened from that type, as far as they tell."""
+    """Whether float32 holds all of these numbers, which may then have been widened from it."""
     with np.errstate(over="ignore", under="ignore"):
         return np.array_equal(value, value.astype(np.float32), equal_nan=True)
 
@@ -378,7 +378,7 @@ def _are_whole(value: Array) -> bool:
 
 
 def _decimals_of_all(value: Array) -> int:
-    """The decimals to which a whole array was rounded before it was stored; EXACTLY where it was not."""
+    """The decimals to which a whole array was rounded before it was stored; EXACTLY if it was not."""
     if _are_whole(value):
         return LEAST_DECIMALS
     if value.dtype.itemsize < 4:
@@ -413,16 +413,16 @@ def from_python(value: Any, name: str) -> Answer:
 
 
 def nothing(shape: tuple[int, ...]) -> Answer:
-    """An answer in which nothing is answered."""
+    """An answer of this shape in which all entries are blank."""
     return Answer(
         np.full(shape, math.nan), np.full(shape, None, dtype=object), np.zeros(shape, int), np.zeros(shape, int)
     )
 
 
 def each_read(readers: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
-    """The answers to the steps of a sheet; one that cannot be read holds why, where another can be, and says something.
+    """The answers to the steps of a sheet; one that cannot be read says why in `wordy`.
 
-    Raises InputError where none does.
+    Raises InputError if one cannot be read and no other has an entry.
     """
     found: dict[str, Answer] = {}
     faults: list[InputError] = []
@@ -446,7 +446,7 @@ def read(text: str) -> tuple[float, int, int]:
         word = f"{share[1]}e-2"  # rounded once: 57.6/100 is 0.5760000000000001
     try:
         value = parse_number(word)
-    except InputError as error:  # which speaks of what was written, not of what is read
+    except InputError as error:  # its message should quote what was written, not what is read
         raise InputError(error.message.replace(quoted(word), quoted(text)), hint=error.hint) from None
     found = _DECIMAL.fullmatch(word)
     if found is None:
@@ -459,7 +459,7 @@ def read(text: str) -> tuple[float, int, int]:
 def respelled(text: str) -> str:
     """A text with roots, π and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`.
 
-    That a number was rounded may be told, `≈0.09`; a minus may be long, and per cent stand apart.
+    The sign of `≈0.09` is dropped, a long minus becomes a short one, and the blank in `36 %` is removed.
     """
     text = with_slashes(_ABOUT.sub("", text.replace("−", "-")))
     if "%" in text:
@@ -472,7 +472,7 @@ def respelled(text: str) -> str:
 
 
 def _written(entry: Any) -> str | None:
-    """The text of an entry; None where it is left blank."""
+    """The text of an entry; None if it is left blank."""
     if isinstance(entry, str):
         text = respelled(entry.strip())
         return None if text.casefold() in BLANK else text
@@ -506,11 +506,11 @@ def _hollow(tree: Any) -> bool:
     return False
 
 
-# A sheet, wherever it was read: answers by the names of their steps, and what else it may say.
+# A sheet, wherever it was read: answers by the names of their steps, and what else it may hold.
 
 
 BESIDE = ("student", "problem", "rounding", "notes")
-"""What a sheet may hold beside its steps."""
+"""What a sheet may hold besides its steps."""
 LONGEST_NAME = 200
 MOST_TOLD = 12
 MOST_STEPS = 5000
@@ -526,20 +526,20 @@ class Sheet:
     steps: Mapping[str, Answer]  # by the names of steps; "" is the result
     student: str = ""
     source: str = ""
-    decimals: int | None = None  # to which the writer says to have rounded
+    decimals: int | None = None  # to how many the student claims to have rounded
     notes: tuple[str, ...] = field(default=())  # what the marker should be told
-    problem: str = ""  # the hash of the problem that it is of, which the sheets of a class have
-    stored: bool = False  # whether it holds arrays, as machines store them
+    problem: str = ""  # the hash of its problem, which the sheets of a class have
+    stored: bool = False  # whether it holds arrays that a machine stored
 
 
 def refuse_many(steps: int, source: str) -> None:
-    """Raise for a sheet of so many steps that it can be none."""
+    """Raise InputError for a sheet with too many steps."""
     if steps > MOST_STEPS:
         raise InputError(f"{source or 'the sheet'} has {steps:,} steps, and {MOST_STEPS:,} are read at most")
 
 
 def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
-    """A note on what stands in a sheet and is passed over; of many names, the first ones."""
+    """A note on names in a sheet that have no effect; of many, it lists the first ones."""
     if not names:
         return ()
     known = list(dict.fromkeys(names))
@@ -549,14 +549,14 @@ def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
 
 
 class Unread(InputError):
-    """Why a sheet cannot be read that says whose it is."""
+    """Why a sheet cannot be read, and whose it is."""
 
     student = ""
 
 
 @contextmanager
 def signed(student: str) -> Iterator[None]:
-    """What cannot be read is known to be a student's."""
+    """Errors raised inside also tell whose sheet it is."""
     try:
         yield
     except InputError as fault:
@@ -566,7 +566,7 @@ def signed(student: str) -> Iterator[None]:
 
 
 def student_of(name: Any, source: str, key: str = "student") -> str:
-    """Whose sheet it is, or the hash of its problem: text, and "" where nobody says."""
+    """The student of a sheet, or the hash of its problem: a text, "" if it is missing."""
     if name is None:
         return ""
     if not isinstance(name, str):
@@ -575,7 +575,7 @@ def student_of(name: Any, source: str, key: str = "student") -> str:
 
 
 def decimals_of(rounding: Any, source: str) -> int | None:
-    """To how many decimals somebody says to have rounded: `3`, or {"decimals": 3}."""
+    """The decimals to which a student claims to have rounded: `3`, or {"decimals": 3}."""
     plainly = plain(rounding, source)
     number = plainly.get("decimals") if isinstance(plainly, dict) else plainly
     if number is None:

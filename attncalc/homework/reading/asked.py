@@ -18,12 +18,12 @@ KEYS = ("ask", "shown")
 
 
 def words_of(words: Iterable[str]) -> list[str]:
-    """`scores,weights[1,0]` → ["scores", "weights[1,0]"]: commas within brackets part nothing."""
+    """`scores,weights[1,0]` → ["scores", "weights[1,0]"]: commas within brackets do not separate words."""
     return [part.strip() for word in words for part in _PARTED.split(word) if part.strip()]
 
 
 def from_document(document: Mapping[str, Any], names: StepNames, source: str = "") -> Asked:
-    """What a document says of it, which its owner may have written by hand."""
+    """What the `ask` and `shown` of a document mean; its owner may have written them by hand."""
     ask, shown = (_listed(document.get(key), key, source) for key in KEYS)
     return asked(ask, shown, names)
 
@@ -37,7 +37,7 @@ def _listed(value: Any, key: str, source: str) -> list[str]:
 
 
 def asked(ask: Sequence[str], shown: Sequence[str], names: StepNames) -> Asked:
-    """What words ask for, and tell, of the steps that there are."""
+    """The steps and entries that the words of `ask` name, and the steps that those of `shown` name."""
     steps: dict[StepKey, Array | None] = {}
     for word in ask:
         entry = PLACED.fullmatch(word)

@@ -1,7 +1,7 @@
 """A class list is a CSV file with a student a row, and columns such as `weights[0,1]` for the answers.
 
-A row that cannot be read costs its student alone. What stands in quotes belongs to its cell, line breaks and all, so
-that nothing in a cell makes a row; nor does anything behind a quote that is never closed.
+A row that cannot be read is a fault of that row alone. Quoted text belongs to its cell, line breaks included, so that
+no cell can fake a row; nor can text behind a quote that is never closed.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mis
 """The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
 _COMMA = "\x1f"
-"""Stands for one within a place while the cells of a row are parted."""
+"""Stands for a comma within a place while the headings are split at commas."""
 
 
 OF_ANOTHER = "·"
-"""Stands above a column of another problem."""
+"""Replaces the heading of a column that belongs to another problem."""
 
 
 class Submission(NamedTuple):
-    """A sheet that is to be marked: a file, or what was read of one already."""
+    """A sheet to be marked: a file, or what has already been read from one."""
 
-    name: str  # of its student, as far as its place tells
+    name: str  # of its student, as far as the path or the list tells
     source: str
     path: Path | None = None  # of the file that it is, or stands in
     sheet: Sheet | None = None
-    error: str = ""  # why what was read of it is no sheet
+    error: str = ""  # why it cannot be read as a sheet
     hint: str = ""
-    data: bytes | None = None  # what the file holds, for a machine that may not have it
-    known: bool = False  # whether the name holds, whatever stands on the sheet
-    nobodys: bool = False  # it is a folder or a pattern that holds no sheet
+    data: bytes | None = None  # what the file holds, for a machine that may not have the file
+    known: bool = False  # whether the name is certain, whatever the sheet says
+    nobodys: bool = False  # whether it is a folder or a pattern without any sheet
 
 
 def class_list(
@@ -78,18 +78,18 @@ def class_list(
 ) -> list[Submission] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
 
-    Of several problems, which are its `parts`, the headings say which they are of: `dot/products[0]`. Each makes a row.
+    If there are several problems, its `parts`, headings name them: `dot/products[0]`. Each makes a sheet of each row.
 
-    The rows are spoken of by `source`, or by the file's name. A table that is not alone may be a stranger's: it has the
-    limits of a sheet, and with a single row it may be one. Each row has the time of a sheet. Raises InputError where a
-    heading is misspelt, the columns of a step do not fill its shape, or there are more rows than `most_rows`.
+    Messages call the list `source`, or by its file's name. A table that is not `alone` may be a stranger's: it has the
+    limits of a sheet, and if it has a single row, it may be a sheet. Each row has the time limit of a sheet. Raises
+    InputError if a heading is misspelt, a step has no such entry, or there are more rows than `most_rows`.
     """
     try:
         data = resolve.read_file(str(path), resolve.MAX_TEXT if alone else MOST_BYTES)
         remarks: list[str] = []
         text = resolve.decode_table(data, shown(str(path)), remarks.append)
     except InputError:
-        return None  # why it cannot be read is told where it is marked as a sheet
+        return None  # marking it as a sheet will tell why it cannot be read
     source = visible(source or path.name, LONGEST_SOURCE)
     several = {part: own for part, own in parts.items() if f"{part}/" in first_line(text)}
     made: list[Submission] = []
@@ -133,7 +133,7 @@ def _listed(
     if headings is None:
         return None
     answered = (row for row in chain(first, rows) if isinstance(row, Broken) or any(_cells(row, headings.read)))
-    students = list(islice(answered, most_rows + 1))  # spreadsheets fill up with rows in which nobody answers
+    students = list(islice(answered, most_rows + 1))  # spreadsheets add rows without answers
     if len(students) > most_rows:
         raise InputError(f"{source} has more than {amount(most_rows, 'row')}, the most that is marked", hint=MORE_ROWS)
     whole = [row for row in students if not isinstance(row, Broken)]
@@ -146,7 +146,7 @@ def _listed(
 
 
 def _of_part(heading: str, part: str, parts: Collection[str], where: str) -> str:
-    """A heading as one of several problems has it; nearly the name of one is refused."""
+    """A heading as read for one of several problems; a misspelt problem is refused."""
     name, slash, rest = heading.partition("/")
     if slash and name not in parts and (hint := near(name, parts)):
         raise InputError(f"{where}: there is no problem {quoted(name)}", hint=hint)
@@ -154,7 +154,7 @@ def _of_part(heading: str, part: str, parts: Collection[str], where: str) -> str
 
 
 def _rows(text: str, delimiter: str) -> Iterator[csv_files.Row | Broken]:
-    """The rows of a table; a broken one ends where its quotes do, and behind one that is never closed there is none."""
+    """The rows of a table. A broken one ends where its quotes do; a quote that is never closed ends the table."""
     headed = False
     for line, record in records(text, delimiter):
         if record is None:
@@ -186,7 +186,7 @@ def _read(
     commas: bool,
     always: bool,
 ) -> Submission:
-    """The sheet that a row is, or what is wrong with it; each student has a decimal mark of their own."""
+    """The sheet in a row, or what is wrong with it; each student may use a decimal mark of their own."""
     where = f"{source}:{row.line}"
     if isinstance(row, Broken):
         return Submission(where, where, error=f"{where}: {row.fault}")
@@ -203,7 +203,7 @@ def _read(
 
 
 def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
-    """The row with its answers alone, spelled as they are read; all other cells are empty."""
+    """The row with only its answers, respelled for reading; all other cells are empty."""
     answered = headings.answers
     return row._replace(cells=[respelled(cell) if i in answered else "" for i, cell in enumerate(row.cells)])
 
@@ -217,7 +217,7 @@ def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> S
 
 
 def _passed_over(headings: Sequence[str], source: str, problem: str) -> str:
-    """What is said of columns that are no steps."""
+    """The remark on columns that are no steps."""
     known = list(dict.fromkeys(headings))
     what = "is no step" if len(known) == 1 else "are no steps"
     return f"{source}: {both(map(quoted, known), MOST_TOLD)} {what} of {problem}, and passed over"

@@ -15,15 +15,15 @@ from attncalc.inputs.resolve import decode_table, read_file
 from attncalc.render.csv_ import meant
 
 Tell = Callable[[str], None]
-"""Who hears remarks on how a list was read."""
+"""Is told remarks on how a list was read."""
 
 
 POSSIBLE = "points possible"
-"""In what Canvas exports, the name of a row that no student's marks stand in but what can be reached."""
+"""The name of a row in Canvas exports that holds no student's marks, but the most that can be reached."""
 
 
 class Headed(NamedTuple):
-    """A list: its column names, and its rows, each as long as they are."""
+    """A list: its column names, and its rows, each with a cell for every column."""
 
     source: str
     head: Sequence[str]
@@ -31,7 +31,7 @@ class Headed(NamedTuple):
     delimiter: str
 
     def column(self, *names: str) -> int:
-        """The column of one of these names, in any capitals."""
+        """The index of the column with one of these names, whatever its capitals."""
         known = [word.casefold() for word in self.head]
         for name in names:
             if known.count(name) > 1:
@@ -67,7 +67,7 @@ def headed(path: str, tell: Tell) -> Headed:
 
 
 def roster(path: str, tell: Tell) -> list[str]:
-    """The students of a roster, in its order, by the columns that a class list has for them."""
+    """The students of a roster, in its order; their names stand in the same columns as in a class list."""
     if path.isdecimal() and not is_file(path):
         hint = "its first line is the word student, and a name stands in each of the others"
         raise InputError(f"a roster is a file, not a number of students: {path}", hint=hint)

@@ -1,8 +1,8 @@
 """The headings of a class list say which columns hold answers, whose row it is, and what is passed over.
 
-A column holds answers where its heading names a step of the problem, whole or by the place of an entry: weights[0,1].
-Whose they are says the column `student`, else those of names, else one of numbers or addresses that students have. What
-else forms and spreadsheets put beside them is passed over, unless it is meant as a step and misspelt.
+A column holds answers if its heading names a step of the problem, or one entry of a step by its place: weights[0,1].
+The student is named by the column `student`, else by columns of names, else by one of numbers or addresses. Other
+columns, which forms and spreadsheets add, are passed over, unless their headings look like misspelt steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STUDENT, PROBLEM = "student", "problem"
 _NAMES = {"name", "names", "surname", "forename", "firstname", "lastname", "fullname", "students"}
 _BESIDE_NAMES = {"student", "s", "your", "full", "first", "last", "given", "middle", "family", "of", "the"}
 _TELLING_APART = (STUDENT, "id", "matriculation", "registration", "username", "login", "email", "mail")
-"""Words of headings: of the columns of names, and of those that serve where there are none, the best first."""
+"""Words in the headings of name columns, and of columns that serve if there are none, the best first."""
 _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?:(?: +| *, *)\d{1,6})*) *\]", re.ASCII)
 
 ONE_OF_THEM = "leave one of them"
@@ -35,8 +35,8 @@ class Headings(NamedTuple):
     """What the columns of a class list hold."""
 
     students: Sequence[int]  # the columns that make up the name of a student
-    steps: Mapping[str, Mapping[At, int]]  # the columns of each step's entries, as far as there are any
-    others: Sequence[int]  # what is passed over
+    steps: Mapping[str, Mapping[At, int]]  # for each step, the columns of its entries, by their places
+    others: Sequence[int]  # the columns that are passed over
     problem: Sequence[int] = ()  # the column of the hashes of problems
 
     @property
@@ -46,14 +46,14 @@ class Headings(NamedTuple):
 
     @property
     def read(self) -> list[int]:
-        """The columns that are not passed over."""
+        """The columns of names and of answers."""
         return sorted({*self.students, *self.answers})
 
 
 def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False) -> Headings | None:
-    """What the columns of a table hold, by its first row; None where it is no class list.
+    """What the columns of a table hold, by its first row; None if it is no class list.
 
-    Entries of steps without a column of names are a fault, unless the table may be a student's `own`.
+    Entries of steps without a column of names are refused, unless the table may be a student's `own`.
     """
     places = [_place(cell) for cell in head.cells]
     words = [_words(cell) for cell in head.cells]
@@ -77,7 +77,7 @@ def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False
 
 
 def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: StepNames, source: str) -> None:
-    """Refuse a list without steps, and numbers under a heading that is nearly a step's name, or under none."""
+    """Refuse a list without steps, a column without a heading, and numbers under a step's misspelt name."""
     where = f"{source}:{head.line}"
     answered = {place for i in headings.answers for place in (_place(head.cells[i]), (_place(head.cells[i])[0], ()))}
     for i in headings.others:
@@ -100,7 +100,7 @@ def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: S
 
 
 def _refuse(step: str, names: StepNames, where: str) -> None:
-    """Say that there is no such step, and what is near."""
+    """Raise InputError: there is no such step. Its hint names the nearest one."""
     try:
         names.find(step)
     except InputError as error:
@@ -124,12 +124,12 @@ def _without_remark(heading: str) -> str:
 
 
 def students_in(head: Sequence[str], where: str) -> list[int]:
-    """The columns that make up the names of students, of any list; none where no heading says so."""
+    """The columns that make up the names of students in any list; none if no heading says so."""
     return _students({i: _words(cell) for i, cell in enumerate(head)}, where)
 
 
 def _students(words: Mapping[int, Sequence[str]], where: str) -> list[int]:
-    """The columns that say whose a row is: one, or those that make up a name; none where no heading says so."""
+    """The columns that say whose a row is: one, or those that make up a name; none if no heading says so."""
     own = [i for i, said in words.items() if said == [STUDENT]]
     found = own or [i for i, said in words.items() if {*said} & _NAMES and {*said} <= _NAMES | _BESIDE_NAMES]
     for i, j in combinations(found, 2):
@@ -140,7 +140,7 @@ def _students(words: Mapping[int, Sequence[str]], where: str) -> list[int]:
 
 
 def _steps(places: Mapping[int, tuple[str, At]], where: str) -> dict[str, dict[At, int]]:
-    """The columns that hold each step's entries, by the places of these."""
+    """For each step, the columns of its entries, by their places."""
     steps: dict[str, dict[At, int]] = {}
     for i, (step, at) in places.items():
         entries = steps.setdefault(step, {})
@@ -160,13 +160,13 @@ def _has_zero(places: Iterable[At]) -> bool:
 
 
 def seem_from_one(steps: Mapping[str, Mapping[At, int]]) -> bool:
-    """Whether places that are counted from 0 may have been meant from 1: none of them is a first one."""
+    """Whether places may have been counted from 1 instead of 0: there is no 0 in any of them."""
     placed = [columns for columns in steps.values() if () not in columns]
     return bool(placed) and not any(map(_has_zero, placed))
 
 
 def _refuse_places_beyond(steps: Mapping[str, Mapping[At, int]], names: StepNames, where: str) -> None:
-    """Refuse columns for entries that a step has not; a form may lack columns, and does not ask for those entries."""
+    """Refuse columns for entries that a step does not have; entries without a column are just not asked for."""
     for step, columns in steps.items():
         shape, own = names.shape_of(step), answers.reached(columns)
         if len(shape) == len(own) and any(a > b for a, b in zip(own, shape, strict=True)):

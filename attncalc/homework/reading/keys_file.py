@@ -16,7 +16,7 @@ from attncalc.inputs.reading import Contents, Reading
 from attncalc.record.numbers import written_out
 
 KEYS, PROBLEM = "keys.json", "problem.json"
-"""What holds the problems of a class, and in the folder of each student their own."""
+"""The file with the problems of a class, and the file with a student's own problem in the student's folder."""
 VARIANTS, REPLACED = "variants", "replaced"
 LEVELS = ("easy", "medium", "hard")
 USUAL_LEVEL = LEVELS[1]
@@ -24,17 +24,17 @@ MOST_VARIANTS = 20_000
 
 
 class Variant(NamedTuple):
-    """A problem of a student's own; of nobody's where it is for all."""
+    """The problem of one student, or one for the whole class, which has no student's name."""
 
     student: str
     id: str  # the hash that their sheets carry
     folder: str  # in which their files are
     held: Document  # the problem, and what is asked of it
-    level: str = USUAL_LEVEL  # of its numbers
+    level: str = USUAL_LEVEL  # how hard its numbers are
     kept: tuple[str, ...] = ()  # the operands that were not drawn
     name: str = ""  # of the problem, where a student has several
     title: str = ""
-    points: float | None = None  # what all of it earns, where that is said
+    points: float | None = None  # for the whole problem, if that is said
 
 
 class Keys(NamedTuple):
@@ -42,16 +42,16 @@ class Keys(NamedTuple):
 
     source: str
     variants: tuple[Variant, ...]
-    replaced: tuple[Variant, ...] = ()  # which are nobody's any more
+    replaced: tuple[Variant, ...] = ()  # earlier problems, which no student has any more
 
     @property
     def by_id(self) -> dict[str, list[Variant]]:
-        """The problems by their hashes, those that were replaced too."""
+        """The problems by their hashes, including those that were replaced."""
         return grouped((*self.variants, *self.replaced), lambda one: one.id)
 
     @property
     def by_name(self) -> dict[str, list[Variant]]:
-        """The problems by their students, as they and their folders are called."""
+        """The problems by the names of their students, and by those of the students' folders."""
         found: dict[str, list[Variant]] = {}
         for one in self.variants:
             for name in dict.fromkeys((alike(one.folder.partition("/")[0]), alike(one.student))):
@@ -77,7 +77,7 @@ def is_keys(contents: Contents) -> bool:
 
 
 def read_keys(contents: Contents, reading: Reading) -> Keys:
-    """The problems of a class; a student, and a hash, stand there for each."""
+    """The problems of a class. Raises InputError if there is none, or if a student has two of the same name."""
     found = {key: tuple(_variants(contents, key, reading)) for key in (VARIANTS, REPLACED)}
     keys = Keys(contents.source, found[VARIANTS], found[REPLACED])
     if not keys.variants:

@@ -1,8 +1,8 @@
 """Steps of a model by the names of others: of its modules, whose outputs were hooked, and of what it returns.
 
-Which module is which is told by where its weights are stored: `model.layers.3.self_attn.q_proj.weight` is our
-`layer 3/attention/wq`, so that what this module gives is the step `layer 3/attention/q`. What one module gives whose
-weights are those of several, as GPT-2's `c_attn`, is each of their steps at some places of its last axis.
+The names of stored weights tell which module is which: `model.layers.3.self_attn.q_proj.weight` is our
+`layer 3/attention/wq`, so the output of this module is the step `layer 3/attention/q`. The output of a fused module,
+such as GPT-2's `c_attn`, holds several steps, each at some places of its last axis.
 """
 
 from __future__ import annotations
@@ -66,22 +66,21 @@ GIVES = {
     "logits/weights": "logits",
     "logits/bias": "logits",
 }
-"""A weight, and the step that its module gives; a gain's is the output of its norm."""
+"""For each weight, the step that its module outputs; for a gain, that is the output of its norm."""
 COLUMNS = {"embedding/kernel": "embedding/embedded", "ssm/kernel": "ssm/convolved"}
-"""A kernel, and the step that its convolution gives, which has a row for each channel and may go on behind the last
-token."""
+"""For each kernel, the step that its convolution outputs: a row for each channel, maybe longer than the text."""
 ALONE = {
     frozenset({"attention/wq", "attention/wk", "attention/wv"}): "attention/concatenated",
     frozenset({"feed-forward/w1"}): "feed-forward/activated",
-    frozenset({"feed-forward/w2"}): "",  # some add what goes past it
+    frozenset({"feed-forward/w2"}): "",  # no step, as some of these modules add the residual
     frozenset({"pooler/weights"}): "pooled",
     frozenset({"embedding/kernel"}): "embedding/embedded",
 }
-"""What a module gives that holds the modules of these weights, and goes on from them by itself."""
+"""The step output by a module that holds the modules of just these weights and computes on from their outputs."""
 BENDING = {"feed-forward/w1": "feed-forward", "experts/shared_w1": "feed-forward/shared"}
-"""A weight, and the part whose activation stands beside its module, and has none."""
+"""For each weight, the part of the layer whose activation is a module beside the weight's."""
 ACTIVATIONS = ("act", "act_fn", "activation", "activation_fn", "gelu_impl", "intermediate_act_fn")
-"""What such a module is called."""
+"""Names of the modules of activations, which have no weights."""
 IN_CODE = (
     (r"\bblock_sparse_moe\b", "mlp"),
     (r"\bencoder\.layer\.(\d+)", r"layers.\1"),
@@ -90,15 +89,15 @@ IN_CODE = (
     (r"\bintermediate\.dense\b", "mlp.fc1"),
     (r"\boutput\.dense\b", "mlp.fc2"),
 )
-"""How modules are called in files, and how in code of today, which translates the names of Mixtral and ViT."""
+"""Names of modules in files, and in today's code, which renames the modules of Mixtral and ViT."""
 
 
 RETURNED = ("hidden_states", "attentions")
-"""What models return of all layers, by the ends of its names."""
+"""How the names of outputs end that models return once for each layer."""
 
 
 def _plain(name: str) -> str:
-    """A name without what wrappers put in front of it, and with dots between its parts."""
+    """A name without the prefixes that wrappers add, and with dots between its parts."""
     wrappers = "module|_orig_mod|base_model"
     models = "model|transformer|gpt_neox|backbone|decoder|bert|roberta|distilbert|vit"
     front = rf"^(?:(?:{wrappers}|{models})\.)+"
@@ -107,17 +106,17 @@ def _plain(name: str) -> str:
 
 
 Read = Callable[[Array], Array]
-"""What a step is of an array."""
+"""Takes a step out of an array that holds it."""
 
 
 class Fused(NamedTuple):
-    """What a module gives that does the work of several: steps, each at some places of an axis of so many."""
+    """The output of a fused module: several steps, each at some places of the last axis, which has this size."""
 
-    size: int | None  # None where they are columns, of which there may be more
+    size: int | None  # None if the steps are columns, of which there may be more
     steps: Mapping[StepKey, Array]
 
     def read(self, part: Array, name: str, step: StepKey, shape: tuple[int, ...]) -> Array:
-        """What a step is of an array: its columns as rows, or its places, those of heads head by head."""
+        """The step in such an output: its columns as rows, or the entries at its places, split into heads."""
         if self.size is None:
             return part.reshape(shape[1], -1).T[: shape[0]] if part.size % shape[1] == 0 else part
         if part.shape[-1:] != (self.size,):
@@ -131,21 +130,21 @@ class Fused(NamedTuple):
 
 
 class Modules(NamedTuple):
-    """What modules give, what models return, and the gradients of parameters, by their plain names."""
+    """The steps that modules output, that models return, and that are gradients of parameters, by plain names."""
 
     whole: Mapping[str, StepKey]
     fused: Mapping[str, Fused]
-    parameters: Mapping[str, Mapping[StepKey, Read]]  # which part of theirs each gradient is
+    parameters: Mapping[str, Mapping[StepKey, Read]]  # how to take each gradient out of the parameter's
 
     def step(self, name: str) -> StepKey | None:
-        """The step of a name that hooks and outputs have in frameworks, where there is one of it."""
+        """The step that is meant by a framework's name of a module or an output; None if there is none."""
         return self.whole.get(_plain(name))
 
     def parts(self, name: str, shapes: Mapping[StepKey, tuple[int, ...]]) -> Mapping[StepKey, Read]:
-        """The steps of these shapes that one array of a name holds, which is no step's; and what each is of the array.
+        """The steps that an array of this name holds together, and how to take each out; `shapes` are the steps'.
 
-        It holds gradients of the parts of a parameter, or what a module gives, side by side, or one behind the other
-        what is returned as `name.0`, `name.1` …
+        The array is the gradient of a parameter, the output of a fused module, or a stack of what is returned as
+        `name.0`, `name.1` …
         """
         plain = _plain(name)
         if plain in self.parameters:
@@ -159,7 +158,7 @@ class Modules(NamedTuple):
 
 
 def _one_of_several(part: Array, name: str, many: int, i: int, rank: int) -> Array:
-    """What one array holds of one of several steps, counted along its first axis."""
+    """The step number `i` of an array that stacks several steps along its first axis."""
     if part.shape[:1] != (many,) or part.ndim <= rank:
         fact = f"{quoted(name)} is {shape_text(part.shape)}, where {amount(many, 'array')} of {rank} axes"
         hint = f"give them one behind the other, or each by its name: {quoted(f'{name}.0')}"
@@ -169,7 +168,7 @@ def _one_of_several(part: Array, name: str, many: int, i: int, rank: int) -> Arr
 
 
 def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Modules:
-    """What the modules of a checkpoint give, whose operands these are."""
+    """The steps that the modules of a checkpoint output; `inputs` are the operands that it gave."""
     given = {path: given for path, given in inputs.items() if given.is_stored}
     stored = {path: each.source.rpartition("#")[2] for path, each in given.items()}
     order = {key: place for place, key in enumerate(steps)}
@@ -183,7 +182,7 @@ def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Module
 _CUT = re.compile(
     r"(.*)\.weight(?=\[:|.*\.T\Z)\[(?:(?::, )?(\d+):(\d+)( of each head)?|([qkv]) of (\d+) heads?)\](?:\.T)?"
 )
-"""A part of what a matrix gives, as the source of an operand tells it."""
+"""The source of an operand that is cut out of a fused module's matrix."""
 
 
 def _fused(
@@ -201,7 +200,7 @@ def _fused(
 
 
 def _side_by_side(stored: Mapping[str, str], widths: Mapping[str, int]) -> dict[str, tuple[int, dict[str, Array]]]:
-    """The modules that do the work of several: the size of what each gives, and where the part of each weight lies."""
+    """The fused modules: the size of each one's output, and the places in it that each weight produces."""
     modules: dict[str, dict[str, Any]] = {}
     for path, name in stored.items():
         if path in widths and (cut := _CUT.fullmatch(name)):
@@ -222,7 +221,7 @@ _OF_HEADS = re.compile(r"\[[^\]]* heads?\]")
 def _parameters(
     stored: Mapping[str, str], widths: Mapping[str, int], order: Collection[StepKey]
 ) -> dict[str, dict[StepKey, Read]]:
-    """The gradients of operands by the names under which they are stored, and how they are read of the whole array."""
+    """The gradients of operands, by the names of the stored arrays, and how to take each out of the whole array."""
     rows = {path: at for _, places in _side_by_side(stored, widths).values() for path, at in places.items()}
     found: dict[str, dict[StepKey, Read]] = {}
     for path, name in stored.items():
@@ -230,13 +229,13 @@ def _parameters(
         key = group, f"grad_{operand}"
         if key in order:
             array, parts = split(_OF_HEADS.sub("", name), ())
-            of_heads = rows[f"{group}/w{operand[1:]}"] if _OF_HEADS.search(name) else None  # a bias' as its weights'
+            of_heads = rows[f"{group}/w{operand[1:]}"] if _OF_HEADS.search(name) else None  # a bias, as its weights
             found.setdefault(_plain(array), {})[key] = partial(_read, rows=of_heads, parts=parts, source=array)
     return found
 
 
 def _read(array: Array, rows: Array | None, parts: Sequence[Part], source: str) -> Array:
-    """What an operand is of the array under whose name it is stored."""
+    """An operand's part of the array that it is stored in."""
     if rows is not None:
         if len(array) <= rows.max():
             raise InputError(f"{source} is {shape_text(array.shape)}, and has no row {rows.max()}")
@@ -247,9 +246,9 @@ def _read(array: Array, rows: Array | None, parts: Sequence[Part], source: str) 
 
 
 def _places(cut: Any, size: int, widths: list[int], width: int) -> Array:
-    """Where on its last axis a module gives what a part of its matrix makes."""
+    """The places on a fused module's last axis that one part of its matrix produces."""
     begin, end, of_each, which, heads = cut.groups()[1:]
-    if which:  # those of a group of heads lie together, then their key, then their value
+    if which:  # the queries of a group of heads lie together, followed by the group's key and value
         wide = max(widths) // int(heads)
         groups = min(widths) // wide
         parts = np.arange(size).reshape(groups, int(heads) // groups + 2, wide)
@@ -261,7 +260,7 @@ def _places(cut: Any, size: int, widths: list[int], width: int) -> Array:
 
 
 def _in_code(name: str) -> str:
-    """A module's name in a file as code of today has it."""
+    """The name that today's code gives to a module of a file."""
     for in_files, in_code in IN_CODE:
         name = re.sub(in_files, in_code, name)
     return name
@@ -286,14 +285,14 @@ def _named(
     yield "encoder_last_hidden_state", ("", "memory")
     yield "pooler_output", ("", "pooled")
     if not stored.get("logits/bias", HEAD).startswith(HEAD):
-        return  # what the head gives is no step: a bias is added to it elsewhere
+        return  # the head's output is no step: a bias is added to it elsewhere
     yield HEAD, ("", "raw_logits" if ("", "raw_logits") in order else "logits")
 
 
 def _of_stack(
     side: str, modules: Mapping[str, str], order: Mapping[StepKey, int], sums: Mapping[str, str]
 ) -> Iterator[tuple[str, StepKey]]:
-    """What the layers of a stack give, and what is returned of them; the stack lies in an encoder or a decoder."""
+    """The names and steps of what a stack of layers outputs and returns; `side` is its encoder or decoder, if any."""
     layers = max((int(found[1]) for path in modules if (found := re.match(r"layer (\d+)/", path))), default=-1) + 1
     if not layers:
         return
@@ -333,7 +332,7 @@ def _of_stack(
 
 
 def _bent(own: Mapping[str, str], layer: str) -> Iterator[tuple[str, StepKey]]:
-    """What the activations of a layer give."""
+    """The names and steps of the activations of a layer."""
     for path, part in BENDING.items():
         if path in own:
             beside = {name.rpartition(".")[0] for name in (own[path], _in_code(own[path]))}
@@ -341,25 +340,25 @@ def _bent(own: Mapping[str, str], layer: str) -> Iterator[tuple[str, StepKey]]:
 
 
 def _gives(path: str) -> str:
-    """What the module gives that holds a weight; "" where it is none that we know."""
+    """The step that the module of a weight outputs; "" if that is not known."""
     return GIVES.get(path, path.replace("/gamma", "/output") if path.endswith("/gamma") else "")
 
 
 def _holding(
     own: Mapping[str, str], layer: str, order: Mapping[StepKey, int], around: Collection[str]
 ) -> Iterator[tuple[str, StepKey]]:
-    """What modules give that hold those of several weights, but not whole layers: the last of what these give."""
+    """The names and steps of modules that hold several others, but no whole layer: they output the last step inside."""
     for module in dict.fromkeys(front for name in own.values() for front in _fronts(name.rpartition(".")[0])):
         below = [path for path, name in own.items() if name.startswith(f"{module}.")]
         held = frozenset(path for path in below if _gives(path) or frozenset({path}) in ALONE)
         given = [key for path in held if (key := _key(layer, ALONE.get(held, _gives(path)))) in order]
-        if "experts/w2" in held and ("experts/router" in held or not given):  # else a shared expert is added to them
+        if "experts/w2" in held and ("experts/router" in held or not given):  # else a shared expert is added later
             given = [_key(layer, "feed-forward/output")]
         if not given or "{e}" in module or module in around or module in own.values():
             continue
         last = max(given, key=order.__getitem__)
         norms = [path for path in held if re.fullmatch(r"norm\d/gamma", path)]
-        # T5 has a module for each part with its norm, which comes first, and its sum
+        # each part of a T5 layer is a module that includes the norm before it and the residual sum after it
         before = norms and last != _key(layer, _gives(norms[0]))
         yield module, (layer, f"residual{norms[0][4]}") if before else last
 

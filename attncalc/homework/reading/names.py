@@ -7,7 +7,7 @@ from unicodedata import normalize
 
 LONGEST_STEM = 60
 DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
-"""What no file may be called on Windows, whatever its suffix."""
+"""Names that no file may have on Windows, whatever its suffix."""
 
 
 def is_inside(folder: str) -> bool:
@@ -21,12 +21,12 @@ def is_inside(folder: str) -> bool:
 
 
 def alike(name: str) -> str:
-    """A name as all who write it have it: without capitals, and blanks too many."""
+    """A name in a form to compare by: without capitals, and with single blanks."""
     return " ".join(normalize("NFC", name).casefold().split())
 
 
 def file_name(student: str, taken: set[str], suffix: str = ".json") -> str:
-    """A name for a student's own file: theirs, in letters and digits of any alphabet that every file system takes."""
+    """A file name made from a student's name, which every file system takes and which is not `taken` yet."""
     stem = re.sub(r"[^\w-]+", "-", normalize("NFC", student))[:LONGEST_STEM].strip("-") or "sheet"
     stem = f"{stem}-" if DEVICES.fullmatch(stem) else stem
     name, number = stem, 2

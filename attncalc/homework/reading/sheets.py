@@ -1,6 +1,6 @@
 """A sheet is read from JSON by the names of steps, from CSV in blocks, or as the result alone.
 
-A sheet holds answers and nothing else: a tolerance, a score or a key that stands in it has no effect, and is told.
+A sheet holds answers and nothing else: a tolerance, a score or a key in it has no effect, and a note says so.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from attncalc.record.trace import Given
 if TYPE_CHECKING:
     from attncalc.homework.reading.modules import Modules
 
-# A sheet, which may be a stranger's, has limits: so many bytes, so much time to be read, and no more of either.
+# A sheet may be a stranger's, so its size and the time to read it are limited.
 #
-# They are the same for one sheet and for many. A sheet is no link, pipe or device (`Reading` with `most` refuses
-# those), and what takes too much costs that sheet alone. A call from Python has no limit of time: the alarm of a
-# process belongs to whoever runs it. How long is searched for what is behind an answer is the marker's to say.
+# The limits are the same for one sheet and for many. A sheet is no link, pipe or device (`Reading` with `most` refuses
+# those), and only the sheet that exceeds a limit is refused. A call from Python has no time limit: the alarm of a
+# process belongs to whoever runs it. The marker says how long to search for explanations of an answer.
 
 
 MOST_BYTES = 4 * 2**20
@@ -55,9 +55,9 @@ MOST_SECONDS = 20.0
 
 @contextmanager
 def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
-    """Whatever takes too long, too much memory or too deep a nesting is told as a fault of the sheet.
+    """Report it as a fault of the sheet if reading takes too long or too much memory, or nesting is too deep.
 
-    Raises InputError. The time is limited where the system has an alarm to set.
+    Raises InputError. The time is limited only if the system has an alarm to set.
     """
     try:
         with alarm(MOST_SECONDS if timed else 0, of_the_processor=True):
@@ -70,14 +70,14 @@ def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
         raise InputError(f"{what} is nested too deeply") from None
 
 
-# Steps are found by the names that sheets give them, and what is near a wrong name is told.
+# Steps are found by the names that sheets give them; for a wrong name, the nearest one is suggested.
 
 
 MOST_LISTED = 12
 
 
 def spelled(step: StepKey) -> str:
-    """How a step is asked for: `GROUP/NAME`, or the bare name at the top."""
+    """The name to ask for a step by: `GROUP/NAME`, or the bare name if it is in no group."""
     return "/".join(part for part in step if part)
 
 
@@ -92,12 +92,12 @@ class StepNames:
         result: StepKey,
         modules: Modules | None = None,
     ) -> None:
-        self.problem = problem  # what it is called
+        self.problem = problem  # its name
         self._shapes = shapes
         self._by_name = {spelled(step): step for step in shapes}
         self._shown = [spelled(step) for step in shown]
         self._result = result
-        self.of_modules = modules  # what they are called by frameworks
+        self.of_modules = modules  # the names that frameworks give to steps
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
@@ -123,7 +123,7 @@ class StepNames:
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
 
     def is_passed_over(self, name: str) -> bool:
-        """Whether a name may be that of a module whose output no step is, or of a part of a step's own definition."""
+        """Whether a name may belong to a module whose output is no step, or to a part of a step's own definition."""
         if self.meant(name):
             return False
         front = [name[:i] for i, sign in enumerate(name) if sign == "/"]
@@ -132,7 +132,7 @@ class StepNames:
         return self.of_modules is not None and not self.of_modules.parts(name, self._shapes)
 
     def given_by(self, name: str, answer: Answer) -> Iterator[tuple[StepKey, Answer]]:
-        """The step behind an array's name, or several that lie in it side by side or one behind the other."""
+        """The step that an array's name means, or all steps that the array holds, each with its answer."""
         if self.of_modules is None or self.meant(name) or not (held := self.of_modules.parts(name, self._shapes)):
             yield self.find(name), answer
             return
@@ -141,7 +141,7 @@ class StepNames:
 
     @property
     def order(self) -> Iterator[StepKey]:
-        """All steps, each behind those that it is made of."""
+        """All steps, each after those that it is made of."""
         return iter(self._shapes)
 
     def shape_of(self, name: str) -> tuple[int, ...]:
@@ -149,19 +149,19 @@ class StepNames:
         return self._shapes[self.find(name)]
 
     def near(self, name: str) -> str:
-        """Which steps may have been meant by a name that none has; "" where none is near."""
+        """A hint at the steps that a wrong name may mean; "" if none is near."""
         return near(name, self._shown)
 
     @property
     def has(self) -> str:
-        """Which steps there are: `it has scores, scaled, weights, output`."""
+        """A hint that lists the steps: `it has scores, scaled, weights, output`."""
         return f"it has {listed(self._shown, MOST_LISTED)}"
 
 
 class Asked(NamedTuple):
-    """What a sheet is to answer, and what it is told; `steps` is None where whatever stands on it is asked for."""
+    """The steps that a sheet is to answer, and those that it is shown; `steps` is None if every answer counts."""
 
-    steps: Mapping[StepKey, Array | None] | None = None  # at which of its entries; None: at all of them
+    steps: Mapping[StepKey, Array | None] | None = None  # which entries of each; None: all of them
     shown: tuple[StepKey, ...] = ()
 
     def wants(self, step: StepKey) -> bool:
@@ -169,12 +169,12 @@ class Asked(NamedTuple):
         return self.steps is None or step in self.steps
 
     def entries(self, step: StepKey) -> Array | None:
-        """Where entries of a step are asked for; None where all of them are."""
+        """Which entries of a step are asked for; None if all are."""
         return None if self.steps is None else self.steps.get(step)
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
-        """The words that ask for it, and that tell."""
+        """The words of `ask`, and those of `shown`."""
         return [*self._ask()], [*map(spelled, self.shown)]
 
     def written(self) -> dict[str, list[str]]:
@@ -193,13 +193,13 @@ EVERYTHING = Asked()
 
 
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
-"""What only the key's owner may say; where a list stands under such a word, it may be meant as a step."""
+"""What only the key's owner may say; but with a list under it, such a word may be a step's name."""
 PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
 _UNNAMED = re.compile(r"arr_[0-9]+", re.ASCII)
-"""What numpy.savez calls arrays that are given without names."""
+"""Names that numpy.savez gives to arrays without names."""
 _OF_NUMBERS = re.compile(r'[-+−≈~?…_\d√π./⁄∕¼-¾⅐-⅞*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s\u00a0\u202f%sqrtpiej]+', re.ASCII)
-"""Text of numbers: with a root, π, a power of ten or a ≈ in it, it is no file's name."""
+"""A text of numbers, which may have roots, π, powers of ten or ≈; it is not the name of a file."""
 _OF_OBJECTS = re.compile(r"\s*(?:\[\s*)?\{")
 """How JSON with names in it begins: an object, or a list of them."""
 
@@ -225,12 +225,12 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
 
 
 def from_file(path: str, reading: Reading) -> Sheet:
-    """The sheet that a file is."""
+    """The sheet in a file."""
     return from_contents(opened(path, reading), reading)
 
 
 def from_contents(contents: Contents, reading: Reading, found: Found | None = None) -> Sheet:
-    """The sheet that a file holds, or a part of it: `FILE#name`."""
+    """The sheet in the contents of a file, or in a part of it: `FILE#name`."""
     part = found if found is not None and (found.name or found.at) else None
     if isinstance(contents, JsonFile):
         whole = _with_points(contents.tree, reading)
@@ -243,7 +243,7 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
 
 
 def from_python(answer: Any, most: int | None = None) -> Sheet:
-    """The sheet that a value from Python is: steps by their names, a sheet as a dictionary or a file, or the result.
+    """The sheet in a value from Python: steps by their names, a sheet as a dictionary or a file, or the result.
 
     A file has no more than `most` bytes.
     """
@@ -260,11 +260,11 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
 
 
 def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """The answers by their names; `hidden_states.3` is one of several arrays, as a model returns them."""
+    """The answers by their names; a tuple returned by a model becomes `hidden_states.0`, `hidden_states.1` …"""
     from attncalc.homework.reading.modules import RETURNED  # a door: no sheet's file is of Python
 
     for name, value in answer.items():
-        if name in ("past_key_values", "cache"):  # with which a text goes on, and no array
+        if name in ("past_key_values", "cache"):  # what generating goes on from, and no array
             continue
         if isinstance(value, tuple) and str(name).endswith(RETURNED):
             yield from ((f"{name}.{i}", each) for i, each in enumerate(value))
@@ -273,7 +273,7 @@ def _one_by_one(answer: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _in_lists(tree: Any, name: str = "") -> Any:
-    """A sheet from Python with lists in place of the arrays that stand in lists, a row or a head each."""
+    """A sheet from Python, in which a list of arrays, such as one for each head, is joined or opened into lists."""
     if isinstance(tree, Mapping):
         return {key: _in_lists(value, str(key)) for key, value in tree.items()}
     if not isinstance(tree, list | tuple):
@@ -287,9 +287,9 @@ def _in_lists(tree: Any, name: str = "") -> Any:
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
-    """The sheet that a JSON value is: an object of steps or a list of them, a saved result, or the result alone.
+    """The sheet in a JSON value: an object of steps or a list of them, a saved result, or the result alone.
 
-    Decimal commas in its texts are read where they can be nothing else.
+    Commas in its texts are read as decimal commas if they can be nothing else.
     """
     if isinstance(tree, list) and _are_steps(tree):
         tree = {"steps": tree}
@@ -327,7 +327,7 @@ def _from_object(tree: Mapping[str, Any], source: str, student: str) -> Sheet:
 
 
 def _single_entries(steps: Mapping[str, Any], source: str) -> Mapping[str, Callable[[], Answer]]:
-    """What reads the answers of which single entries are given: `"weights[1,0]": 0.37`."""
+    """Readers of the answers that are given entry by entry: `"weights[1,0]": 0.37`."""
     places: dict[str, dict[tuple[int, ...], Any]] = {}
     for name, value in steps.items():
         if found := PLACED.fullmatch(name):
@@ -345,7 +345,7 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> Mapping[str, Calla
 
 
 def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Steps with decimal points in texts that have decimal commas, unless those may part thousands."""
+    """Steps with points for the decimal commas in their texts, unless the commas may separate thousands."""
     texts = [text for text in _texts([*steps.values()]) if "," in text or "." in text]
     if not any("," in text for text in texts):
         return steps
@@ -358,7 +358,7 @@ def _pointed(steps: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_points(tree: Any, reading: Reading) -> Any:
-    """A JSON value with decimal points in its texts, where decimal commas were asked for."""
+    """A JSON value with points for the commas in its texts, if decimal commas were asked for."""
     if reading.decimal == ".":
         return tree
     from attncalc.inputs.csv_files import pointed  # a door: as above
@@ -378,7 +378,7 @@ def _texts(tree: Any) -> Iterator[str]:
 
 
 def _are_steps(items: list[Any]) -> bool:
-    """Whether a list holds steps, and not entries, of which complex ones are objects too."""
+    """Whether a list holds steps, not entries; complex entries are objects, too, but of `re` and `im`."""
     return any(isinstance(item, dict) and item.keys() != {"re", "im"} for item in items)
 
 
@@ -388,7 +388,7 @@ _OURS = {
     "first_wrong": "the report of a sheet",
     "output_format": "a report for Gradescope",
 }
-"""What a document of ours is that is no sheet, by a name that it has; a class' report has a first wrong step, too."""
+"""Our documents that are no sheets, by a key of each; `students` is first: a class report has `first_wrong`, too."""
 
 
 def _refuse_ours(tree: Mapping[str, Any], source: str) -> None:
@@ -398,7 +398,7 @@ def _refuse_ours(tree: Mapping[str, Any], source: str) -> None:
 
 
 def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:
-    """A problem as it was set is no sheet in which nothing is answered: somebody has named the wrong file."""
+    """Refuse a problem as it was set: it is no blank sheet, but somebody named the wrong file."""
     if not {"result", "outputs"} & tree.keys():
         called = tree["calculation"]
         of = f" of {visible(called, 80)}" if isinstance(called, str) else ""
@@ -409,7 +409,7 @@ def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:
 
 
 def _part(found: Found, contents: JsonFile, reading: Reading) -> Sheet:
-    """`FILE#name`: one array of a file as the result; complex ones too, which no operand is."""
+    """`FILE#name`: one array of a JSON file as the result, which may be complex."""
     if contents.names and found.name and not found.at:
         entry = contents.entry(found.name)
         if isinstance(entry.value, list):
@@ -424,7 +424,7 @@ def _as_operand(found: Found, reading: Reading) -> Sheet:
 
 
 def _as_read(given: Given, name: str, *, table: bool = False) -> Answer:
-    """An answer that was read as operands are."""
+    """The answer in what was read as an operand."""
     entries = given.value if given.written is None else given.written
     return answers.from_text(entries.ravel().tolist(), given.value.shape, brackets("", name), table=table)
 

@@ -12,7 +12,7 @@ from attncalc.evaluate.precisions import PRECISIONS, held
 
 
 def narrowest(value: Array) -> str:
-    """The coarsest type that holds every number of a floating-point array: it may have been widened from there."""
+    """The coarsest type that holds all numbers of a floating-point array, which may have been widened from it."""
     if value.dtype.kind != "f":
         return value.dtype.name
     own = value.dtype.name
@@ -27,23 +27,23 @@ def narrowest(value: Array) -> str:
 
 
 FIRST = 256
-"""So many numbers are looked at before all of them."""
+"""How many numbers are tried first, before all of them."""
 
 
 TIMES = 3
-"""So many times something is worked out in a type to see what noise it leaves."""
+"""How often a step is computed in a type to measure the noise of that type."""
 ASTRAY, LAST = 8, 4
-"""An entry may go astray by so many times what its row does on the average, and by so many units of its last digit."""
+"""An entry may be off by ASTRAY times the usual error of its row, and by LAST units of the last digit."""
 
 NORMAL = math.sqrt(2 / math.pi)
-"""The mean distance of normal numbers beside their root mean square; where few entries of a row are off, it is less.
+"""The mean absolute error over the root mean square error, if errors are normal; less if few entries are off.
 
-Of a sharp softmax over many keys nearly all weights are 0, and the noise is that of the few others.
+In a sharp softmax over many keys nearly all weights are 0, and only the few others have noise.
 """
 
 
 def allowed(right: Array, worked_out: Iterable[Array], name: str) -> Array:
-    """How far entries may be off that were worked out in a type, as they are in some calculations in it."""
+    """How far each entry of an answer in this type may be off, judged by values that were computed in it."""
     finite = np.where(np.isfinite(right), np.abs(right), 0.0)
     if not right.ndim:
         finite = finite.reshape(1)

@@ -19,11 +19,11 @@ from attncalc.inputs.resolve import REFUSED, read_json
 from attncalc.record.trace import NOTHING
 
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
-"""What files are called that are told apart by their folders."""
+"""Names of files that do not tell whose they are; their folders do."""
 WORKSHEET = "worksheet"
-"""What a quiz calls what is to be printed, which may lie beside the sheet that comes back."""
+"""The name of a quiz's file for printing, which may lie beside the sheet that comes back."""
 BESIDE = (".", "~$", "__MACOSX")
-"""How names begin of what programs put beside sheets: copies, locks, the files of a repository."""
+"""The beginnings of names that programs give to files beside sheets: copies, locks, the files of a repository."""
 _BEGINS = 400
 _REPORT = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"students"\s*:|\{\s*"verdict"\s*:\s*"[a-z-]+"\s*,\s*"first_wrong"|'
@@ -40,9 +40,9 @@ def submissions(
     most_rows: int = MOST_ROWS,
     parts: Mapping[str, StepNames] = NOTHING,
 ) -> list[Submission]:
-    """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row is many.
+    """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row makes many.
 
-    What means none has a place among them, with its error. A report of an earlier grading is told, and passed over.
+    A word that means no sheet is among them with its error. Reports of earlier gradings are passed over, with a remark.
     """
     owner = _identity(Path(key_file))
     passed: list[str] = []
@@ -60,7 +60,7 @@ def submissions(
         reading.tell(f"{both(map(shown, sorted(passed)), MOST_TOLD)} {what}, and passed over")
     paths = [path for path, fault, _ in meant if fault is None]
     files = Counter(path.name for path in paths)
-    stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
+    stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # how many folders have each
     read = partial(class_list, reading=reading, names=names, most_rows=most_rows, parts=parts)
     found: list[Submission] = []
     for path, fault, nobodys in meant:
@@ -75,7 +75,7 @@ def submissions(
 
 
 def submitter(word: str) -> list[str]:
-    """What a student is called: a name, or `@FILE`, where Gradescope says who has handed in, by names and addresses."""
+    """The names of a student: the word itself, or those in `@FILE`, where Gradescope says who has handed in."""
     if not word.strip():
         raise InputError("the student has no name")
     if not word.startswith("@"):
@@ -95,11 +95,11 @@ def _rows(
 ) -> list[Submission]:
     """The rows of a file that is a class list, else the file as it is.
 
-    What is wrong with the headings of a list costs that list alone where there are other files; those may be strangers'
-    sheets, and have their limits. Too many rows are listed in any case.
+    Wrong headings are raised if the file is alone, else reported for this file only, as too many rows always are. Files
+    that are not alone may be strangers' sheets, and have their limits.
     """
     if path.suffix.lower() not in (".csv", ".tsv") or not is_file(str(path)) or (path.is_symlink() and not alone):
-        return [one]  # why it cannot be read is told where it is marked as a sheet
+        return [one]  # marking it as a sheet will tell why it cannot be read
     try:
         rows = read(alone=alone)
     except InputError as fault:
@@ -112,24 +112,24 @@ def _rows(
 
 
 def _is_report(path: Path) -> bool:
-    """Whether a file is what an earlier grading wrote, as its first bytes tell."""
+    """Whether a file is the report of an earlier grading, judged by its first bytes."""
     if path.suffix.lower() not in (".csv", ".tsv", ".json") or not is_file(str(path)) or path.is_symlink():
         return False
     try:
         with path.open("rb") as file:
             return _REPORT.match(file.read(_BEGINS)) is not None
     except OSError:
-        return False  # why it cannot be read is told where it is marked
+        return False  # marking it will tell why it cannot be read
 
 
 def _name(path: Path, *, alone: bool) -> str:
-    """A student's name from where a sheet is: the file's, or that of its folder where files have none of their own."""
+    """A student's name from a sheet's path: the file's, or the folder's if file names do not tell students apart."""
     own = alone and path.stem.casefold() not in NO_NAMES
     return visible(path.stem if own or not path.parent.name else path.parent.name, LONGEST_NAME)
 
 
 Meant = tuple[Path, InputError | None]
-"""A file that a word means; or a folder or pattern, and why no sheet comes of it."""
+"""A file that a word means; or a folder or pattern, and why there is no sheet in it."""
 
 
 def _meant(word: str, passed: list[str]) -> list[Meant]:
@@ -147,9 +147,9 @@ def _meant(word: str, passed: list[str]) -> list[Meant]:
 
 
 def _inside(folder: Path, passed: list[str]) -> list[Meant]:
-    """The files of a folder and of those in it, in order, and which of these are empty or cannot be read.
+    """The files of a folder and its subfolders, in order; also the folders that are empty or cannot be read.
 
-    What is no sheet, and no worksheet, is put to what is passed over, and what programs put beside sheets is not.
+    Other files are added to `passed`, except worksheets and what programs put beside sheets.
     """
     found: list[Meant] = []
     waiting = [folder]
@@ -166,7 +166,7 @@ def _inside(folder: Path, passed: list[str]) -> list[Meant]:
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(path)
             elif path.suffix.lower() in (FORMATS if path.stem == WORKSHEET else (*FORMATS, *REFUSED)):
-                found.append((path, None))  # what is handed in as a document is listed, with the mend
+                found.append((path, None))  # documents too: reading one will tell what to hand in instead
             elif path.stem != WORKSHEET:
                 passed.append(str(path))
         if not inside and at != folder:
@@ -175,7 +175,7 @@ def _inside(folder: Path, passed: list[str]) -> list[Meant]:
 
 
 def _fitting(word: str) -> list[Meant]:
-    """The files that a pattern fits, in order, and which of the folders on its way cannot be read."""
+    """The files that match a pattern, in order; also the folders on the way that cannot be read."""
     start = Path(Path(word).anchor or ".")
     pattern = Path(re.sub(r"(?<=[^/\\])\*\*+|\*\*+(?=[^/\\])", "*", word))  # `**` is a name by itself, or a `*`
     pattern = pattern.relative_to(pattern.anchor)

@@ -63,7 +63,7 @@ def from_contents(contents: Contents, reading: Reading) -> Sheet:
 
 
 def stored(contents: Contents, found: Found) -> Sheet | None:
-    """`FILE#name`: an array that is stored as bytes, as the result; complex ones too, which no operand is."""
+    """`FILE#name`: an array of a binary file as the result, which may be complex; None for any other file."""
     if not isinstance(contents, ArrayFile):
         return None
     value, source = contents.stored(found.name, ANSWER, found.at)
@@ -72,7 +72,7 @@ def stored(contents: Contents, found: Found) -> Sheet | None:
 
 
 def _in_either_mark(text: str, source: str, reading: Reading) -> Sheet:
-    """A sheet with the decimal mark that is asked for; one that has points throughout is read with them."""
+    """A sheet read with the decimal mark that is asked for; with points, if only they make all of it numbers."""
     try:
         found = _from_csv(text, source, reading)
         if reading.decimal == "." or all(answer.wordy is None for answer in found.steps.values()):
@@ -85,7 +85,7 @@ def _in_either_mark(text: str, source: str, reading: Reading) -> Sheet:
 
 
 def _pointed(text: str, source: str, reading: Reading) -> Sheet | None:
-    """A sheet with decimal points, and a note of it; None where it has none."""
+    """A sheet read with decimal points, and a note that says so; None if not all of it can be read like that."""
     own = copy(reading)
     own.decimal = "."
     with suppress(InputError):
@@ -118,7 +118,7 @@ def _steps(text: str, rest: str, source: str, reading: Reading) -> dict[str, Ans
 
 
 def _result(text: str, source: str, reading: Reading) -> Answer:
-    """The one table of a file; if that fails, a bare name in front was perhaps meant to begin a block."""
+    """The one table of a file; if it cannot be read and a bare name stands in it, a hint says how blocks begin."""
     try:
         return _table(table_rows(text, source, reading)[0], source, reading)
     except InputError as error:
@@ -128,7 +128,7 @@ def _result(text: str, source: str, reading: Reading) -> Answer:
 
 
 def _by_others(table: str, reading: Reading, apart: str | None) -> Reading:
-    """How a block is read that has one number a line, whose comma may be either: by what parts cells elsewhere."""
+    """How to read a block: if it has one number a line, its comma is judged by the delimiter of other blocks."""
     lines = [respelled(line.strip()) for line in table.splitlines() if line.strip()]
     single = all(DECIMAL_COMMA.fullmatch(line) or line.casefold() in answers.BLANK for line in lines)
     return reading.parted_by(apart) if single else reading
@@ -171,7 +171,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
 
 
 def _mark(line: str) -> str:
-    """What stands between a name and what is said of it; a name may have a comma in brackets."""
+    """The delimiter between a name and its value; a comma in the brackets of a name is none."""
     found = _BETWEEN.search(line)
     return found[0] if found else ","
 
@@ -195,14 +195,14 @@ def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
 
 
 def _labels(rows: Sequence[Row], left: bool, above: bool, source: str) -> Iterator[tuple[str, str]]:
-    """What is taken for labels, each with its place."""
+    """The cells that are taken for labels, each with its place."""
     for i, row in enumerate(rows if left else rows[:above]):
         for j, cell in enumerate(row.cells if above and not i else row.cells[:1]):
             yield cell, f"{source}:{row.line}:{j + 1}"
 
 
 def _fault(cell: str, where: str) -> InputError | None:
-    """Why a cell is no number, if something stands in it."""
+    """Why a cell is no number; None if it is one, or blank."""
     try:
         answers.read(cell)
     except InputError as error:
@@ -213,7 +213,7 @@ def _fault(cell: str, where: str) -> InputError | None:
 def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
     """Whether the first column and the first row are labels, as a saved result has them: words, and no number.
 
-    So are numbers from 0 in both, as pandas writes them, beside an empty corner; of four cells one may be left open.
+    Numbers from 0 in both are labels too, as pandas writes them; but the corner of 2×2 cells may just be unanswered.
     """
     beside = [row.cells[0] for row in rows[1:]]
     counted = beside == [*map(str, range(len(beside)))] or _are_words(beside)
@@ -231,7 +231,7 @@ def _are_words(cells: Sequence[str]) -> bool:
 
 
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-"""In quotes among commas this may be a number above a thousand as well."""
+"""A cell that, in quotes among commas, may be a number above a thousand."""
 
 
 def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
@@ -245,11 +245,11 @@ def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
 
 
 def has_commas(rows: Iterable[Row], delimiter: str) -> bool:
-    """Whether there are decimal commas in a table of answers."""
+    """Whether a table of answers has decimal commas."""
     return are_commas((cell for row in rows for cell in row.cells), delimiter)
 
 
 def are_commas(cells: Iterable[str], delimiter: str = ",") -> bool:
-    """Whether there are decimal commas in cells; a number alone may as well have its thousands parted."""
+    """Whether cells have decimal commas; if commas separate cells, that of `1,234` may separate thousands."""
     found = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
     return any(delimiter != "," or not _THOUSANDS.fullmatch(cell) for cell in found)

@@ -18,9 +18,9 @@ from attncalc.record.verdicts import CELLS, FOLLOWING, MARKS, SOUND, UNEXPLAINED
 from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
 
 NEAR_LIMIT = (0.8, 1.25)
-"""An answer is close that is off by such a share of what it may be off."""
+"""A judgement is close if the answer is off by a share of the allowed error that lies between these."""
 FEW_UNITS = 3
-"""So many units of its last digit a wrong answer may be off to be close to a right one that does not come out."""
+"""A judgement is close if a wrong answer is off by at most this many units of its last digit."""
 ABOUT = (
     "Shares are of all marks that could be reached. Behind those of the policy at hand stand the same by marks {}, "
     "cells {}, follow {} and follow {}, all else being equal; marks changed by hand are left out."
@@ -40,7 +40,7 @@ class Cost(NamedTuple):
 
 
 class Close(NamedTuple):
-    """A judgement that might have been another, on which marks hang."""
+    """A judgement that might have been different, and would then have changed the marks."""
 
     student: str
     step: str
@@ -51,7 +51,7 @@ class Close(NamedTuple):
 
 
 def others(policy: Policy) -> dict[str, Policy]:
-    """The policies that differ in one thing from one at hand, by what that is."""
+    """The policies that differ from this one in a single setting, by that setting."""
     return {
         **{f"marks {word}": replace(policy, marks=word) for word in MARKS if word != policy.marks},
         **{f"cells {word}": replace(policy, cells=word) for word in CELLS if word != policy.cells},
@@ -72,7 +72,7 @@ def costs(graded: Sequence[Graded], policy: Policy) -> list[Cost]:
 
 
 def _lost(sheets: Sequence[Marked], policy: Policy) -> tuple[dict[str, float], float]:
-    """What each mistake costs by a policy, and what could be reached."""
+    """The marks that each mistake costs by a policy, and all marks that could be reached."""
     lost: dict[str, float] = {}
     possible = 0.0
     for marked in sheets:
@@ -84,12 +84,12 @@ def _lost(sheets: Sequence[Marked], policy: Policy) -> tuple[dict[str, float], f
 
 
 def _class(step: MarkedStep) -> str:
-    """What a step that is wrong is counted under: the mistake, else the verdict."""
+    """What a wrong step is counted under: its mistake, else its verdict; "" if it is not wrong, or not asked for."""
     return "" if step.verdict in SOUND or not step.asked else step.mistake or step.verdict
 
 
 def averages(graded: Sequence[Graded], at_hand: Policy) -> Iterator[tuple[str, float, int]]:
-    """By each policy the share of all marks that was reached, and of how many students another than by that at hand."""
+    """For each policy, the share of all marks that was reached, and how many students would have another share."""
     for name, policy in {"as it is": at_hand, **others(at_hand)}.items():
         sheets = [(remarked(marked, at_hand), remarked(marked, policy)) for marked in readable(graded)]
         possible = sum(now.out_of for _, now in sheets)
@@ -102,7 +102,7 @@ def _reached(marked: Marked) -> float:
 
 
 def close(graded: Sequence[Graded], policy: Policy) -> Iterator[Close]:
-    """The judgements that were close, of steps whose marks would be others."""
+    """The close judgements that would have changed marks if they had been different."""
     for one in graded:
         for step in one.steps:
             if step.asked and (why := _doubt(step, policy)):
@@ -113,7 +113,7 @@ def close(graded: Sequence[Graded], policy: Policy) -> Iterator[Close]:
 
 
 def _doubt(step: MarkedStep, policy: Policy) -> str:
-    """Why a step may be judged otherwise; "" of one that is clear."""
+    """Why a step may be judged otherwise; "" if it is clear."""
     if step.finding.close or step.finding.stopped:
         return step.finding.hint
     if step.finding.kind == "convention":
@@ -129,8 +129,8 @@ def _doubt(step: MarkedStep, policy: Policy) -> str:
 def _off(step: MarkedStep, policy: Policy) -> tuple[float, float, int]:
     """How far the worst entry is off, how far it may be, and how many units of its last digit that is.
 
-    What is not known is 0: of an answer with gaps, or of a report that does not tell the right values; so are the units
-    where the right value has no more digits, which nothing was rounded to.
+    What is not known is 0: for an answer with gaps, or a report without the right values. The units are 0 too if the
+    right value comes out in these digits, so that nothing was rounded.
     """
     try:
         given, right = (np.array(each, dtype=float).ravel() for each in (step.given, step.expected))

@@ -20,18 +20,18 @@ from attncalc.render.entries import cells
 from attncalc.render.page import Arithmetic, Block, Heading, Map, Page, Paragraph, Part, Row, Rows, Spot
 
 MOST_WORKED = 64
-"""In so many steps that are wrong at most an entry is worked out."""
+"""The arithmetic of an entry is shown for at most this many wrong steps."""
 LEAST_BEYOND = 1.01
-"""So many times as far off as it may be is a step at least that is wrong."""
+"""A wrong step is shown to be off by at least this many times the allowed error."""
 AROUND = "model"
-"""What stands around the layers."""
+"""The line of the steps around the layers."""
 
 
 def page(marked: Marked, trace: Trace | None = None) -> Page:
     """The layers, what diverges first, other mistakes that do not follow from it, and the verdict; then every step.
 
-    The steps are there for whoever can go from a layer to one of them. The entry of a wrong one that is furthest off is
-    worked out where the trace is at hand.
+    The steps serve formats in which one can go from a layer to a step. Of a wrong step, the entry that is furthest off
+    is worked out if the trace is given.
     """
     title = f"{marked.calculation}, checked"
     wrong = [step for step in marked.steps if step.verdict not in SOUND]
@@ -43,7 +43,7 @@ def page(marked: Marked, trace: Trace | None = None) -> Page:
     if others:
         found = tuple(Paragraph(f"{step.name}: {_blame(step)}") for step in others)
         blocks.append(Part("section", Heading("And besides"), found))
-    judged = Counter(step.hint for step in marked.steps if step.verdict in SOUND and step.hint)  # in which type's noise
+    judged = Counter(step.hint for step in marked.steps if step.verdict in SOUND and step.hint)  # by which type's noise
     blocks += [Paragraph(f"{amount(count, 'array')}: {how}", "remark") for how, count in judged.items()]
     right = amount(len(marked.steps) - len(wrong), "array")
     said = f"{marked.verdict}: {right} of {len(marked.steps)} as they should be"
@@ -53,7 +53,7 @@ def page(marked: Marked, trace: Trace | None = None) -> Page:
 
 
 def _maps(marked: Marked, wrong: Sequence[MarkedStep]) -> Iterator[Map]:
-    """The steps of each layer, by what they are called there, and what stands around the layers, in one line."""
+    """A map of the layers, with their steps by name, and one of the steps around the layers, in a single line."""
     layers: dict[str, dict[str, Spot]] = {}
     for step in marked.steps:
         part = _part(step.name)
@@ -67,11 +67,11 @@ def _maps(marked: Marked, wrong: Sequence[MarkedStep]) -> Iterator[Map]:
 
 
 NOT_MEASURED = "–"
-"""How far an array is off whose entries are no step's."""
+"""Stands for the error of an array whose shape is not its step's."""
 
 
 def _spot(step: MarkedStep, wrong: Sequence[MarkedStep]) -> Spot:
-    """A step on a map: a wrong one is beyond what it may be off, whatever its entries say, and a right one is not."""
+    """A step on a map: a wrong one is always shown beyond the allowed error, and a right one within it."""
     is_wrong, times = step.verdict not in SOUND, step.times or 0.0
     word = "first wrong" if wrong and step is wrong[0] else step.verdict if is_wrong else ""
     said = f"{step.name}: {step.mistake or step.verdict}, {_off(step)}"
@@ -81,7 +81,7 @@ def _spot(step: MarkedStep, wrong: Sequence[MarkedStep]) -> Spot:
 
 
 def _is_unlike(step: MarkedStep) -> bool:
-    """Whether an array is of another shape than its step, so that no entry is off by anything."""
+    """Whether an array has another shape than its step, so that its error cannot be measured."""
     return step.max_error is None and step.verdict not in SOUND
 
 
@@ -97,7 +97,7 @@ def _off(step: MarkedStep) -> str:
 
 
 def _opened(marked: Marked, wrong: Sequence[MarkedStep], trace: Trace | None) -> Iterator[Part]:
-    """Part by part what is told of each step, but for the first that diverges, of which it is told above."""
+    """The findings on each step, part by part, except on the first that diverges, which stand above."""
     first, worked = marked.first_wrong, {step.name for step in wrong[:MOST_WORKED]}
     for part, steps in groupby(marked.steps, key=lambda step: _part(step.name)):
         inside = [step for step in steps if step.name != first]
@@ -118,7 +118,7 @@ def _told_below(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
 
 
 def _worked(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
-    """How far off each head is; the entry that is furthest off, as it comes about, and what the dump has there."""
+    """How far off each head is; how the entry that is furthest off is computed, and what the dump has there."""
     off, at = _astray(step), step.at
     if trace is None or off is None or not at:
         return
@@ -167,7 +167,7 @@ def _blame(step: MarkedStep) -> str:
 
 
 def _astray(step: MarkedStep) -> Array | None:
-    """How far each entry is off; None where that cannot be told entry by entry."""
+    """How far each entry is off; None if the shapes differ, or if there is only one number."""
     given, expected = (np.array(value, dtype=np.float64) for value in (step.given, step.expected))
     if given.shape != expected.shape or not given.ndim:
         return None

@@ -29,7 +29,7 @@ from attncalc.render.printing import AS_IT_IS, Printing, printed
 
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
-"""Of a student, in the overview; reports have names in full."""
+"""The longest name of a student in the overview; reports have names in full."""
 VISIBILITIES = (VISIBLE, HIDDEN, *_) = ("visible", "hidden", "after_due_date", "after_published")
 """When Gradescope shows something to students."""
 
@@ -39,7 +39,7 @@ class Account(NamedTuple):
 
     policy: Policy = USUAL_POLICY
     log: Sequence[Override] = ()  # the marks that were changed by hand
-    audited: bool = False  # whether it is shown what mistakes cost, and which judgements were close
+    audited: bool = False  # whether the report shows what mistakes cost, and which judgements were close
     printing: Printing = AS_IT_IS
     visibility: str = VISIBLE  # when Gradescope shows a student what was found
     hints: str | None = None  # how much students are told of what is wrong
@@ -51,7 +51,7 @@ OF_ANOTHER = "This sheet is of another problem than yours, and was marked by you
 
 
 def report(graded: Sequence[Graded], format: str, view: View | None = None, how: Account = AS_USUAL) -> str:
-    """A report in a format of REPORTS; for `gradescope`, on the sheets of the one student that there is."""
+    """A report in a format of REPORTS; one for `gradescope` is on the sheets of a single student."""
     if format == "json":
         return _json(graded, how)
     if format == "gradescope":
@@ -200,7 +200,7 @@ def _csv(graded: Sequence[Graded]) -> str:
 
 
 def _outcome(step: MarkedStep) -> str:
-    """What is told of a step that is wrong."""
+    """What a report says of a wrong step."""
     return "; ".join(part for part in (step.finding.verdict, blame(step), step.finding.hint) if part)
 
 
@@ -240,7 +240,7 @@ def _attribute(text: str) -> str:
 
 
 def _tap(graded: Sequence[Graded]) -> str:
-    """A point for each step, in version 13 of the protocol; what is behind one that failed, in a block of YAML."""
+    """A test point for each step, in version 13 of TAP; a block of YAML says what is behind one that failed."""
     points: list[str] = []
     number = 0
     for one in graded:
@@ -258,20 +258,20 @@ def _tap(graded: Sequence[Graded]) -> str:
 
 
 def _tap_text(text: str) -> str:
-    """Text in which TAP finds no directive."""
+    """Text with escaped `#` signs, which begin directives in TAP."""
     return visible(text).replace("#", r"\#")
 
 
 def _yaml(facts: Mapping[str, str]) -> list[str]:
-    """A block of YAML, whose texts in double quotes are those of JSON."""
+    """A block of YAML, with its texts quoted as in JSON."""
     lines = (f"  {name}: {json.dumps(visible(fact), ensure_ascii=False)}" for name, fact in facts.items())
     return ["  ---", *lines, "  ..."]
 
 
 def gradescope(one: Graded, how: Account = AS_USUAL, others: Sequence[Graded] = ()) -> str:
-    """The results.json of a sheet, as Gradescope reads it, and of other sheets of its student that cannot be read.
+    """The results.json of a sheet for Gradescope; it also names other sheets of the student that cannot be read.
 
-    Whatever stands in it is text. What the program has printed is the teacher's to see.
+    All texts in it are plain text. Only the teacher sees what the program has printed.
     """
     whole: dict[str, Any] = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
     whole |= {"visibility": how.visibility, "stdout_visibility": HIDDEN}
@@ -295,7 +295,7 @@ def gradescope(one: Graded, how: Account = AS_USUAL, others: Sequence[Graded] = 
 
 
 def of_another(one: Graded) -> list[str]:
-    """What a student is told whose sheet carries the hash of another problem than theirs; not whose it is."""
+    """What to tell a student whose sheet has the hash of another problem; it does not tell whose that is."""
     return [] if one.carried is None else [OF_ANOTHER]
 
 
@@ -306,4 +306,4 @@ _DATA: dict[str, Callable[[Sequence[Graded]], str]] = {
 }
 REPORTS = ("json", *_DATA, "gradescope", *PAGES)
 SUFFIXES = {suffix: form for suffix, form in ALL.items() if form in REPORTS} | {".xml": "junit", ".tap": "tap"}
-"""Of a report's file → its format, where none is named."""
+"""The format of a report by the suffix of its file, if no format is named."""

@@ -18,14 +18,14 @@ from attncalc.render.page import Block, Heading, Page, Paragraph, Row, Rows, wri
 FORMATS = pages_and("json", "csv")
 COLUMNS = ("name", "verdict", "max_error", "relative", "cosine", "share", "at", "finding")
 MOST_LISTED = 64
-"""So many arrays a page names; of more, those that are not sound, and the others are counted."""
+"""The most arrays that a page lists; if there are more, it lists those that are not sound, and counts the others."""
 
 MOST_TOLD = 8
 CALLED_OTHERWISE = (
     "--map lm_head=logits pairs two arrays that are called otherwise; model CHECKPOINT TOKENS --check DUMP knows names "
     "of modules and of what a model returns"
 )
-SCALAR = "scalar"  # in place of the place of its entry
+SCALAR = "scalar"  # instead of the place of an entry
 
 
 def shown(found: Comparison, format: str, view: View) -> str:
@@ -35,7 +35,7 @@ def shown(found: Comparison, format: str, view: View) -> str:
 
 
 def page(found: Comparison) -> Page:
-    """What it comes to, the first array that diverges, and a line for every array."""
+    """The summary, the first array that diverges, and a line for every array."""
     title = "Two dumps compared"
     blocks: list[Block] = [Heading(title), Paragraph(summary(found), "sound" if found else "wrong")]
     first = next((one for one in found.arrays if one.name == found.first_wrong), None)
@@ -84,7 +84,7 @@ def _told(one: Compared) -> str:
 
 
 def _lost(listed: Sequence[Compared]) -> dict[str, str]:
-    """Where an array is that has no pair → the names of those arrays."""
+    """The names of the arrays without a pair, by the finding that says where they are."""
     lost = grouped((one for one in listed if one.verdict == "missing"), lambda one: one.finding)
     named = {finding: [_name(one.name) for one in found] for finding, found in lost.items()}
     return {
@@ -129,7 +129,7 @@ def _json(found: Comparison) -> str:
 
 
 def _entry(one: Compared) -> dict[str, object]:
-    """What is found of an array; JSON has no infinities, and null stands in their place."""
+    """What was found about an array; null stands for infinities, which JSON does not have."""
     held: dict[str, object] = {
         "name": one.name,
         "verdict": one.verdict,

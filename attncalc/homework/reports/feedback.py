@@ -11,13 +11,13 @@ from attncalc.render.page import Block, Heading, Page, Paragraph
 from attncalc.render.printing import printed
 
 FORMATS = {"html": ".html", "markdown": ".md", "text": ".txt"}
-"""Of the pages → what their files end in."""
+"""The suffix of a page's file, by its format."""
 TEXT_COLUMNS = 80
 UNREAD = "Your sheet could not be read, and has no marks yet."
 
 
 def page(one: Graded, how: Account = AS_USUAL) -> Page:
-    """What a student gets back: their marks, each step with what they wrote, and the hint where it is wrong."""
+    """What a student gets back: their marks, each step with what they wrote, and a hint if it is wrong."""
     marked = None if one.marked is None else one.marked.told(how.hints or QUESTION).shown
     title = marked.calculation if marked is not None and marked.calculation else "Feedback"
     blocks: list[Block] = [Heading(title), Paragraph(one.student)]

@@ -13,7 +13,7 @@ from attncalc.record.verdicts import FOLLOWS, MISSING, SOUND, Marked, MarkedStep
 from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
 
 ENOUGH = 30
-"""From so many sheets on a correlation is said."""
+"""The fewest sheets for which a correlation is reported."""
 ABOUT = "Facility is the share of a step's marks that was reached."
 WITH_REST = (
     "With the rest is how a step's marks go with those of all others: near 1 it tells strong from weak, near 0 or "
@@ -32,8 +32,8 @@ class Item(NamedTuple):
     right: int
     followed: int
     left_out: int
-    facility: float | None  # the share of its marks that was reached; None where it has none
-    with_rest: float | None  # the correlation with the marks of the other steps, where there are enough that differ
+    facility: float | None  # the share of its marks that was reached; None if it has no marks
+    with_rest: float | None  # the correlation with the marks of the other steps, if enough sheets have different ones
 
 
 class Whole(NamedTuple):
@@ -50,12 +50,12 @@ class Whole(NamedTuple):
 
 
 def document(told: Item | Whole) -> dict[str, Any]:
-    """The same as a report in JSON has it."""
+    """An item, or a whole problem, as a report in JSON has it."""
     return {name: round(value, 4) if isinstance(value, float) else value for name, value in told._asdict().items()}
 
 
 MOST_ALSO = 2
-"""So many mistakes are named that cannot be told from another."""
+"""The most mistakes that are named because they cannot be told from another one."""
 
 
 class Made(NamedTuple):
@@ -84,7 +84,7 @@ def items(graded: Sequence[Graded]) -> Iterator[Item]:
 
 
 def _with_rest(found: Sequence[tuple[Marked, MarkedStep]]) -> float | None:
-    """How a step's marks go with those of the other steps."""
+    """The correlation of a step's marks with those of the other steps; None for few sheets, or if marks are alike."""
     if len(found) < ENOUGH:
         return None
     try:
@@ -94,7 +94,7 @@ def _with_rest(found: Sequence[tuple[Marked, MarkedStep]]) -> float | None:
 
 
 def variants(graded: Sequence[Graded]) -> Iterator[Whole]:
-    """Each of several problems, and each variant of one that several students had where others had another."""
+    """Each problem, if there are several, and each variant that several students had, if there are other variants."""
     own: dict[str, dict[str, list[Graded]]] = {}
     for one in graded:
         for problem, variant in one.variants.items() if one.marked is not None else ():
@@ -118,7 +118,7 @@ def _whole(problem: str, variant: str, sheets: Sequence[Graded]) -> Whole:
 
 
 def _counts(steps: Sequence[MarkedStep]) -> tuple[int, int, int, float | None]:
-    """How many are right, follow, are left out; and which share of their marks was reached."""
+    """How many steps are right, follow or are left out, and the share of their marks that was reached."""
     verdicts, possible = [step.verdict for step in steps], sum(step.out_of for step in steps)
     facility = sum(step.score for step in steps) / possible if possible else None
     right = sum(verdict in SOUND for verdict in verdicts)
@@ -136,7 +136,7 @@ def made(graded: Sequence[Graded]) -> Iterator[Made]:
 
 
 def perhaps(steps: Sequence[MarkedStep]) -> str:
-    """The other mistakes that all of these steps may hold as well: ` (or mh-scale-dmodel)`; "" where there are none."""
+    """The other mistakes that may be behind all of these steps, too: ` (or mh-scale-dmodel)`; "" if there are none."""
     first, *others = ({*step.finding.also} for step in steps)
     shared = sorted(first.intersection(*others))
     return f" (or {listed(shared, MOST_ALSO)})" if shared else ""

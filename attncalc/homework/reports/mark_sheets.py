@@ -20,9 +20,9 @@ from attncalc.record.numbers import shortest
 from attncalc.render.csv_ import harmless, meant
 
 MOODLE, CANVAS = ("identifier", "grade"), ("student", "id")
-"""The columns by which a sheet is known."""
+"""The columns that tell a mark sheet of Moodle, and one of Canvas."""
 NAMES = ("full name", "first name", "last name", "surname", "student")
-"""Columns that hold what students are called, which is theirs to choose."""
+"""Columns of students' names, which they may choose themselves."""
 IDS = ("identifier", "email address", "id number", "username", "id", "sis user id", "sis login id")
 MOST, LOCKED = "maximum grade", "grade can be changed"
 ASSIGNMENT = re.compile(r".*\(\d+\)")
@@ -31,9 +31,9 @@ DIGITS = 5
 
 
 def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> tuple[str, list[str]]:
-    """The mark sheet with the marks of a class, each out of what it says can be reached; and what is to be said of it.
+    """The mark sheet filled in with the marks of a class, scaled to the most that it says can be reached; and remarks.
 
-    Students are found by name, number or address; whoever is not found, or found twice, is told, and has no mark.
+    Students are found by name, number or address; whoever is not found, or found twice, gets a remark and no mark.
     """
     delimiter = delimiter_of(first_line(text), Reading())
     delimiter = "," if delimiter == BLANKS else delimiter
@@ -97,7 +97,7 @@ def _column(head: Sequence[str], wanted: str, source: str) -> int:
 def _matched(
     rows: Sequence[Sequence[str]], head: Sequence[str], graded: Sequence[Graded]
 ) -> tuple[dict[int, Graded], list[str]]:
-    """The rows of students, and what is said of those who have none, or whose row is not certain."""
+    """The students by their rows, and remarks on those who have no row, or no certain one."""
     lines: dict[str, set[int]] = {}
     for line, row in enumerate(rows[1:], 1):
         for key in _called(head, row):
@@ -120,7 +120,7 @@ def _matched(
 
 
 def _called(head: Sequence[str], row: Sequence[str]) -> Iterator[str]:
-    """What the student of a row may be called on a sheet."""
+    """The names and numbers by which a sheet may call the student of a row."""
     cells = {name: cell.strip() for name, cell in zip(head, row, strict=False) if cell.strip()}
     for name in (*NAMES, *IDS):
         cell = cells.get(name, "")
@@ -143,13 +143,13 @@ def _numbers(one: Graded) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """A name without what differs from list to list, signs against formulas too; `Lee, Ann` is Ann Lee."""
+    """A name in a form to compare by, without what guards it against being a formula; `Lee, Ann` is Ann Lee."""
     last, _, first = meant(name).partition(",")
     return alike(f"{first} {last}")
 
 
 def _grade(score: float, out_of: float, limit: str) -> str:
-    """A mark out of what can be reached, with the decimal mark that stands there."""
+    """A mark scaled to the limit, with the decimal mark of the limit."""
     most = _value(limit)
     reached = score if most is None or not out_of else score / out_of * most
     grade = shortest(round(reached, DIGITS))

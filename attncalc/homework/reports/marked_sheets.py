@@ -32,9 +32,9 @@ from attncalc.render.page import LEFT_OUT, MOST_PLACES, Heading, Page, Paragraph
 
 FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64
-"""So many wrong entries are listed by their places; of more it is told how many there are, and from where to where."""
+"""The most wrong entries that are listed by their places; if there are more, only their number and range are given."""
 FEW = 2
-"""So few entries are named one by one, even if they are all of a row."""
+"""Up to this many entries are named one by one, even if they make up a whole row."""
 COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
 
 
@@ -55,9 +55,9 @@ def html(marked: Marked) -> str:
 
 
 def page(marked: Marked, trace: Trace | None = None) -> Page:
-    """Its steps with their verdicts, and what they come to; of a model, which has hundreds, its layers.
+    """The steps of a sheet with their verdicts, and the summary; for a model, which has hundreds of steps, its layers.
 
-    Entries of a model's steps are worked out where its trace is at hand.
+    Entries of a model's steps are worked out if its trace is given.
     """
     if marked.calculation in WHOLE:
         told: Page = loaded("homework.reports.checked_models:page")(marked, trace)
@@ -69,7 +69,7 @@ def page(marked: Marked, trace: Trace | None = None) -> Page:
 
 
 def verdicts(marked: Marked) -> list[Verdict]:
-    """What is found of each step; no entry is called wrong of which nobody can tell."""
+    """The verdict on each step; if it is undecided, no entry is called wrong."""
     off = [_off(step) for step in marked.steps]
     return [
         Verdict(
@@ -126,7 +126,7 @@ def marks(step: MarkedStep) -> str:
 
 
 def places(wrong: Wrong, shape: Sequence[int]) -> str:
-    """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`; "" of a number."""
+    """`[0,1] [1,1]`; if they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`; "" for a number."""
     if not shape:
         return ""
     if wrong.all_named and wrong.number <= MOST_LISTED:
@@ -137,7 +137,7 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
 
 
 def _regions(wrong: Wrong, shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The entries that are wrong; of a row or a matrix that is wrong throughout only what it begins with."""
+    """The places of wrong entries; a row or a matrix that is wrong throughout has one place, its first indices."""
     if not (wrong.all_named and shape and wrong.cells and len(wrong.cells[0]) == len(shape)):
         return ()  # too many, or of an answer that has another shape
     found = tuple(_inside(wrong.cells, shape, ()))
@@ -153,7 +153,7 @@ def _inside(cells: Sequence[tuple[int, ...]], shape: Sequence[int], at: tuple[in
 
 
 def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
-    """Which entries are wrong, row by row, where that is small enough for a map; the matrices of a stack in turn."""
+    """Which entries are wrong, row by row, one matrix of a stack after the other; nothing if there are too many."""
     rows, columns = prod(shape[:-1]), (1, *shape)[-1]
     if not wrong.cells or not shape or max(rows, columns) > MOST_MAPPED:
         return
@@ -163,9 +163,9 @@ def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
 
 
 def _given(step: MarkedStep, wrong: Wrong, marked: Marked) -> tuple[tuple[str, ...], ...]:
-    """The student's own numbers, in the rows of the map, with what is due where it is revealed; of one number that.
+    """The student's numbers, in the rows of the map, with the right ones beside wrong ones if these are revealed.
 
-    Those of another shape than the step's are in their own rows.
+    An answer of another shape than its step is in rows of its own.
     """
     drawn = [] if step.misshapen else [*_map(step.shape, wrong)]
     if not step.misshapen and (step.verdict in SOUND or step.given is None or (step.shape and not drawn)):

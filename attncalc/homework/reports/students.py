@@ -22,7 +22,7 @@ CODE = re.compile(r"s-[a-z2-7]{8}")
 
 
 def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded], dict[str, list[str]]]:
-    """One sheet of each student, the last that is answered or the first; and what is said of those with several."""
+    """One sheet of each student, the last with answers or the first; and remarks on students with several."""
     counts: list[Graded] = []
     told: dict[str, list[str]] = {}
     for sheets in grouped(graded, lambda one: (alike(one.student), one.problem)).values():
@@ -44,12 +44,12 @@ def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded]
 
 
 def _answers(marked: Marked) -> bool:
-    """Whether something stands on a sheet."""
+    """Whether a sheet has any answer."""
     return any(step.verdict != MISSING for step in marked.steps)
 
 
 def code(student: str) -> str:
-    """What a student is called where nobody is to be named: always the same."""
+    """The code that stands for a student's name, always the same."""
     if CODE.fullmatch(student):
         return student
     return "s-" + b32encode(sha256(alike(student).encode()).digest())[:8].decode().lower()
