@@ -123,7 +123,7 @@ class LargeBehind(Behind):
         return None
 
     def why_nothing(self, step: Step) -> str:
-        """"": so many entries are not examined."""
+        """Nothing: so many entries are not examined."""
         return ""
 
     hinging = left_over
