@@ -1,15 +1,15 @@
-"""What can go wrong, by whose fault it is, and the words of which an error is made.
+"""The errors, by whose fault they are, and helpers for the words of messages.
 
-    AttncalcError (a ValueError)      one clear line, and a hint where there is a likely mend
+    AttncalcError (a ValueError)      one clear line, and a hint if a fix is likely
     ├── InputError                    your file or your words: what could not be read, and where
     ├── ShapeError                    your numbers: sizes or axes that do not fit together
     ├── DomainError                   your numbers: a value for which the calculation has no answer
-    ├── OptionError                   your call: options that clash, or that are not there
+    ├── OptionError                   your call: options that clash, or that do not exist
     ├── ExpressionError               your formula: what is wrong with it, and at which character
     ├── NoGradient                    a result that jumps, so that it has no gradient
     ├── NotExact                      a limit of ours: no closed form, and the way round it
     ├── TooLarge                      a limit of the machine's: what does not fit in memory, and the way round it
-    └── NoPicture                     a result of which there is nothing to draw
+    └── NoPicture                     a result that cannot be drawn
 
 The inner layer raises the fact; the outer one adds the file, the operand or the step with `within`.
 """
@@ -77,7 +77,7 @@ class NotExact(AttncalcError):
 
 
 EXACT_DIGITS = 1000
-"""Exact numbers of more digits are refused: beyond that they take long, and nobody reads them."""
+"""Exact numbers with more digits are refused: they take long, and nobody reads them."""
 WITHOUT_EXACT = "without --exact any size will do"
 """The hint for most limits of exact numbers."""
 
@@ -87,7 +87,7 @@ class TooLarge(AttncalcError):
 
 
 class NoPicture(AttncalcError):
-    """A result of which there is nothing to draw: a single number, letters, complex numbers."""
+    """A result that cannot be drawn: a single number, letters, complex numbers."""
 
 
 # Text for messages: escaping other people's text, suggestions for misspelt names, lists in a sentence.
@@ -116,7 +116,7 @@ def quoted(text: str) -> str:
 
 
 def example_of(name: str) -> str:
-    """The hint for a calculation to which nothing was given."""
+    """The hint for a calculation that was called without operands."""
     return f"attncalc explain {name} says what it takes, with an example"
 
 
@@ -219,7 +219,7 @@ def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[
 
     From Python the word may be a number. `said` maps a name to the text shown for it: a to a.json.
     """
-    import difflib  # here, where a name was not found, and not at start-up
+    import difflib  # a door: needed only if a name was not found
 
     spelled, given = {name.casefold(): (said or {}).get(name, name) for name in known}, str(word).casefold()
     same = [name for name in spelled if letters(name) == letters(given)]
@@ -274,7 +274,7 @@ def shape_text(shape: Iterable[int]) -> str:
 
 
 def place_text(at: Iterable[Any]) -> str:
-    """`[1,0]`, counted from 0; "" of a single number, which has no place."""
+    """`[1,0]`, counted from 0; "" for a single number, which has no place."""
     place = ",".join(map(str, at))
     return place and f"[{place}]"
 

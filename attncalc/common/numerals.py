@@ -196,7 +196,7 @@ def _factor(written: str, text: str) -> float:
         return math.log(quotient)
     if sys.float_info.min <= quotient < math.inf:
         return math.sqrt(quotient)
-    return math.sqrt(above) / math.sqrt(below)  # a root may fit where its radicand does not
+    return math.sqrt(above) / math.sqrt(below)  # the root may fit into a float though its radicand does not
 
 
 def _in_range(value: float, text: str) -> float:

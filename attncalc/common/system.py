@@ -163,7 +163,7 @@ def _replace(path: Path, pieces: Iterable[bytes]) -> None:
         with suppress(FileNotFoundError):  # there is no file yet: it gets the default mode
             beside.chmod(path.stat().st_mode & 0o7777)
         beside.replace(path)
-    finally:  # when interrupted or terminated as well, nothing half-written stays behind
+    finally:  # even if interrupted or terminated, no half-written file is left
         beside.unlink(missing_ok=True)
 
 

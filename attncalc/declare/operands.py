@@ -73,7 +73,7 @@ class Range(NamedTuple):
     optional: bool = False  # whether leaving the option out means "none", which 0 may have been meant to say
 
     def holds(self, number: Any) -> bool:
-        """Whether the number lies within."""
+        """Whether the number is within the range."""
         return (
             (self.at_least is None or number >= self.at_least)
             and (self.at_most is None or number <= self.at_most)
@@ -108,7 +108,7 @@ class Option(NamedTuple):
     """A scalar or a switch."""
 
     name: str  # the library's parameter: "causal_align"; a dash on the command line
-    types: tuple[type, ...]  # bool, int, float, str in the order in which a word is tried; dict for x=3,y=1
+    types: tuple[type, ...]  # bool, int, float, str, in the order in which they are tried; dict for x=3,y=1
     choices: tuple[str, ...]  # the words that it may be, if any
     many: bool  # whether it is a list: `--n 2,8,32`
     default: Any

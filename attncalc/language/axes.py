@@ -50,7 +50,7 @@ def find(axes: Axes, name: str) -> Axis:
 
 
 def position(axes: Axes, name: str) -> int:
-    """Where `name` stands, counted from the right (−1 is last), so that leading axes may come and go."""
+    """The position of `name`, counted from the right (−1 is last), so that leading axes may be added or removed."""
     return names(axes).index(find(axes, name).name) - len(axes)
 
 

@@ -89,7 +89,7 @@ def _written(value: Fraction) -> Node | None:
 
 
 def _signed(node: Node) -> tuple[bool, Node]:
-    """Whether a minus stands in front of a node, and the node without it."""
+    """Whether a node has a minus in front, and the node without it."""
     value = _number(node)
     if value is not None and value < 0:
         return True, _negative(node)
@@ -439,7 +439,7 @@ def _side_by_side(parts: Sequence[Node]) -> Node | None:
 
 
 def _is_one_test(one: Node, other: Node) -> bool:
-    """Whether two choices go by the same comparison."""
+    """Whether two choices depend on the same comparison."""
     a, b = one.sources[0], other.sources[0]
     return a is b or (a.op == b.op and a.args == b.args and all(map(_is_alike, a.sources, b.sources)))
 

@@ -176,7 +176,7 @@ def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sour
 
 
 def steps(*roots: Node) -> list[Node]:
-    """The named values behind the roots, in the order in which their author wrote them."""
+    """The steps behind the roots, in the order in which they were written."""
     return [node for node in walk(*roots) if node.op == "step"]
 
 
@@ -228,13 +228,13 @@ def _untransposed(node: Node) -> Node:
 
 
 class Building:
-    """What is kept beside the nodes while one problem's graph is written."""
+    """Data kept beside the nodes while one problem's graph is written."""
 
     def __init__(self) -> None:
         self.groups: list[str] = []  # the parts that steps written now belong to, the innermost last
-        self.notes: list[str] = []  # choices that the reader is told of
+        self.notes: list[str] = []  # choices that the reader should know
         self.taken: list[tuple[str, str]] = []  # (operand, note) for each note that says how an operand was read
-        self.labels: dict[str, tuple[str, ...]] = {}  # axis → words for its places, where the author made it
+        self.labels: dict[str, tuple[str, ...]] = {}  # axis → words for its places, for axes made by the author
         self.asides: list[Node] = []  # steps that are shown although the result does not depend on them
         self.known: dict[str, tuple[str, ...]] = {}  # axis → the labels that came with the operands
         self.letters: dict[str, Number | None] = {}  # numbers that options give by name; None stays a letter

@@ -60,7 +60,7 @@ class Op(NamedTuple):
     latex: str | Callable[..., str]
     cell: Callable[..., Cell]  # (node, at, look) → how one entry is made from entries of the sources
     elementwise: bool = False
-    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
+    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries are combined
     copies: bool = False  # it repeats its source's entries along the axes that the source lacks
     renames: tuple[str, str] | None = None  # the arguments that hold an axis' name in the source, and its name here
     starts: str = ""  # of a part of the source: the argument with the place along `over` where the part begins
@@ -225,7 +225,7 @@ def _seen(node: Applied) -> Applied:
 
 
 def _sign(node: Applied) -> str:
-    """The sign of a product: `·`, `⊙` or `⊗`; "" of anything else."""
+    """The sign of a product: `·`, `⊙` or `⊗`; "" for anything else."""
     sign = OPS[node.op].sign
     return sign(node) if callable(sign) else sign
 

@@ -39,7 +39,7 @@ class StepLine(NamedTuple):
     latex: str
     axes: tuple[str, ...]
     why: str
-    flops: str = ""  # "2·n·m·d_k"; "" where they cannot be counted
+    flops: str = ""  # "2·n·m·d_k"; "" if they cannot be counted
     flops_here: int = 0  # with the sizes of the sample
 
 

@@ -136,7 +136,7 @@ BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def format_number(number: Any, digits: int | None = None) -> str:
-    """One number: `0.64` where that is all of it, `0.9785` where it was rounded; exactly `digits` decimals if given."""
+    """One number: `0.64` if that is exact, `0.9785` if it was rounded; with exactly `digits` decimals if given."""
     return str(texts(np.asarray(number), digits).item())
 
 

@@ -37,7 +37,7 @@ class _Once:
     """A printer that remembers sums that many entries share, since SymPy sorts their terms by evaluating them."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(settings)  # type: ignore[call-arg]  # SymPy's printer stands behind it
+        super().__init__(settings)  # type: ignore[call-arg]  # SymPy's printer is the next base class
         self._sums: dict[Any, str] = {}
 
     def _print_Add(self, sum_: Any, order: Any = None) -> str:  # noqa: N802  (SymPy's name for it)

@@ -194,7 +194,7 @@ class Given(NamedTuple):
 
     @property
     def is_stored(self) -> bool:
-        """Whether it is one of the many arrays of a checkpoint, which no page repeats."""
+        """Whether it is one of the many arrays of a checkpoint, which pages do not repeat."""
         return any(remark.kind == CHECKPOINT for remark in self.remarks)
 
     def noted(self, kind: str, text: str) -> Given:
@@ -265,17 +265,17 @@ class Step(NamedTuple):
     group: str  # "" at the top; "encoder 1/self-attention" nested by "/"
     axes: tuple[str, ...]  # ("n", "m"); () for a scalar
     shape: tuple[int, ...]
-    value: Array | None  # None where it was too large to keep
-    symbol: str  # how other formulas speak of it: "scores", "∂L/∂scores"
+    value: Array | None  # None if it was too large to keep
+    symbol: str  # its name in other formulas: "scores", "∂L/∂scores"
     symbol_latex: str = ""
     formula: str = ""  # "Q·Kᵀ"; an operand that is shown like a step has none
-    sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
+    sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" if that says nothing new
     latex: str = ""  # the formula
-    about: tuple[str, ...] = ()  # what a teacher would add: of the step itself, then of the primitives in its formula
+    about: tuple[str, ...] = ()  # what a teacher would add: on the step itself, then on the primitives in its formula
     why: str = ""
     labels: Labels = NOTHING  # axis name → its labels, for the axes that have them
     names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
-    gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
+    gradient_of: str | None = None  # "scores" for grad_scores, so that no name needs to be parsed
     check: Check | None = None
     drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
 
@@ -317,7 +317,7 @@ class Mode(NamedTuple):
     """How a problem was carried out."""
 
     dtype: str = "float64"  # EXACT: fractions, roots and letters
-    accumulate: str = "float32"  # in which type a narrow one adds up, itself where it is "same"
+    accumulate: str = "float32"  # the type in which a run in a narrow type adds up; "same" for that type itself
     round_to: int | None = None  # decimals, at each step
     expand: bool = False  # with the definition of each primitive as sub-steps
     keep_all: bool = False  # every turn of a loop, every step of a large run
@@ -393,11 +393,11 @@ class Trace:
     outputs: tuple[Step, ...]  # the first is the result; an output need not be one of the steps
     notes: tuple[str, ...]  # conventions chosen, how operands were read
     warnings: tuple[str, ...]
-    problem: Posed  # what was computed, for computing it again another way
-    mode: Mode  # and how
-    lesson: Lesson | None  # what is explained beside it, where that was asked for
-    pictures: tuple[Picture, ...]  # what is drawn of it, where that was asked for
-    behind: object  # what solve/solver.py keeps here is no part of the record: neither compared nor pickled
+    problem: Posed  # what was computed, to compute it again in another way
+    mode: Mode  # how it was computed
+    lesson: Lesson | None  # explanations, if they were asked for
+    pictures: tuple[Picture, ...]  # pictures, if they were asked for
+    behind: object  # data of solve/solver.py, which is not a part of the record: neither compared nor pickled
 
     def __init__(
         self,

@@ -250,7 +250,7 @@ class Marked:
     reveal: bool = field(default=False, repr=False)
     policy: Policy = USUAL_POLICY
     points: Mapping[str, float] = field(default_factory=dict, repr=False)  # problem of a bank → what it earns
-    hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is told of what is wrong
+    hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is said of errors
     remarks: tuple[RemarkDocument, ...] = field(default=(), repr=False)  # how the problem's operands were read
 
     @property

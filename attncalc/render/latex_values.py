@@ -116,7 +116,7 @@ def _set(line: str, room: int) -> str:
 # Matrices
 
 SHORT = 7  # characters; longer symbols have no room on a line before their matrix
-LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
+LIMITS = Limits(rows=24, columns=10)  # amsmath's matrices have at most ten columns
 FEWEST_COLUMNS = 4
 STRUT = r"\rule{0pt}{2.6ex}"  # keeps a row away from the line above it
 

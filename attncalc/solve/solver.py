@@ -284,7 +284,7 @@ def _is_ordinary(value: Array) -> bool:
     if value.dtype.kind != "f" or not np.isfinite(value).all():
         return False
     tiny = np.finfo(value.dtype).tiny
-    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # truth values alone beside a large step
+    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # comparisons need less memory for a large step
 
 
 @np.errstate(all="ignore")  # overflow and undefined values are reported in our own words
@@ -476,6 +476,6 @@ def _made_of(kept: Kept) -> Behind:
         return TurnsBehind(kept, kept.loop)
     if not kept.kind:
         return Behind(kept)
-    from attncalc.solve.large import LargeBehind  # the door to large runs, which few are
+    from attncalc.solve.large import LargeBehind  # a door: few runs are large
 
     return LargeBehind(kept)

@@ -21,7 +21,7 @@ ABOVE, BELOW = (f"color({color})" for color in LINES[:2])
 
 
 def bars(picture: Bars, view: View) -> Iterator[Text]:
-    """A line for each entry: its label, its bar (from 0 to the left where it is negative), its number."""
+    """A line for each entry: its label, its bar (from 0 to the left if it is negative), its number."""
     places = ends(len(picture.values), len(picture.values) if view.everything else MOST_ROWS)
     names = [label(picture.ticks, place, view) for place in places]
     numbers = [view.spell(text) for text in format_column(picture.values, view.digits)]

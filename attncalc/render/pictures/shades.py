@@ -17,10 +17,10 @@ DENSER = {True: " ░▒▓█", False: " .:-=+*#%@"}
 ABOVE = (231, 189, 111, 68, 25)
 """The same in colour: small values are light, and the shades are about equally far apart."""
 BELOW = (231, 223, 209, 166, 94)
-"""The colours of values below 0, white being 0: orange, which the colour-blind tell from the blue of those above."""
+"""The colours of values below 0, with white for 0: orange, which the colour-blind tell from the blue above 0."""
 
 WHITE, BLACK = 231, 16
-DARK = (ABOVE[-1], BELOW[-1])  # on which white is easier to read than black
+DARK = (ABOVE[-1], BELOW[-1])  # colours on which white is easier to read than black
 
 LINES = (32, 166, 29, 133, 136, 102)
 """Colours of lines, visible on white and on black pages."""
