@@ -313,7 +313,7 @@ class _Steps:
             for value, step in self.holding.items()
             if value.sources and value.op != "step"
         }
-        self.whose: dict[Node, Node] = {}  # the step in whose formula a node stands
+        self.owners: dict[Node, Node] = {}  # node → the step in whose formula it stands
         self.made: dict[tuple[str, ...], Node] = {}  # the steps that VJPs make, so that each is made once
 
     def gradient(
@@ -328,9 +328,9 @@ class _Steps:
 
     def owner(self, node: Node) -> Node | None:
         """The step in whose formula a node stands; the node's sources are noted as standing there too."""
-        owner = node if node.op == "step" else self.holding.get(node, self.whose.get(node))
+        owner = node if node.op == "step" else self.holding.get(node, self.owners.get(node))
         if owner is not None:
-            self.whose.update(dict.fromkeys(node.sources, owner))
+            self.owners.update(dict.fromkeys(node.sources, owner))
         return owner
 
     def vjp(self, node: Node, gradient: Node) -> Sequence[Node | None]:

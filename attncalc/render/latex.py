@@ -80,7 +80,7 @@ def _alone(table: Table, view: View) -> list[str]:
     for link in links:
         if link.relation == CONTINUED:
             parts[-1] += f" {link.latex}"
-        elif link.below == before:  # the decimals of the line above
+        elif link.below == before:  # the decimals of the part before
             parts[-1] += f" {link.relation} {link.latex}"
         else:
             parts.append(link.latex)

@@ -568,7 +568,7 @@ class Around:
         return looking(clean, self.operands)
 
 
-MOST_LATELY = 100  # entries whose arithmetic is cached
+MOST_CACHED = 100  # entries whose arithmetic is cached
 
 
 class Behind:
@@ -577,7 +577,7 @@ class Behind:
     def __init__(self, kept: Kept) -> None:
         self.named, self.values, self.operands = kept[:3]
         self.looks_for_digits = not (kept.rounded or kept.kind)  # whether to look for digits that no earlier step shows
-        self.lately: dict[tuple[str, tuple[int, ...], int | None], Arithmetic] = {}
+        self.cached: dict[tuple[str, tuple[int, ...], int | None], Arithmetic] = {}
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
@@ -608,11 +608,11 @@ class Behind:
         It is cached, since the code that chooses an entry and the code that shows it both ask.
         """
         asked = (step.key, at, deepest)
-        if asked not in self.lately:
-            if len(self.lately) >= MOST_LATELY:
-                self.lately.clear()
-            self.lately[asked] = self._arithmetic(step, at, deepest)
-        return self.lately[asked]
+        if asked not in self.cached:
+            if len(self.cached) >= MOST_CACHED:
+                self.cached.clear()
+            self.cached[asked] = self._arithmetic(step, at, deepest)
+        return self.cached[asked]
 
     def _arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None) -> Arithmetic:
         found = self.found(step)
