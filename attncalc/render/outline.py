@@ -92,7 +92,7 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
 
 
 def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The outputs that are shown: tables of facts with vectors and numbers, if any; else a few outputs, or the result."""
+    """The outputs that are shown: tables of facts with vectors and numbers, if any; else a few, or the result."""
     if any(output.axes[1:] == (FACTS,) for output in outputs):
         told = (o for o in outputs if o.axes[1:] == (FACTS,) or not o.shape[1:])
         return tuple(told)
