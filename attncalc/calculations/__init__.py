@@ -1,4 +1,4 @@
-"""The formulas, a family a file, and the table of their names, from which only what is called is imported."""
+"""The formulas, one file for each family, and the table of their names, by which a file is imported when needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # help is written before NumPy is loaded
     from attncalc.declare.operands import Operand, Option, Shape
 
 
-# How help and reference cards speak of operands, of options, and of the derivatives that any calculation may have.
+# The words of help and reference cards for operands, options, and the derivatives that any calculation may have.
 
 
 def value_word(option: Option) -> str:
@@ -76,7 +76,7 @@ class Derivative(NamedTuple):
     """What is said of a derivative, and the options that are its own."""
 
     says: str  # with a place for the calculation's name
-    options: Mapping[str, tuple[str, str]]  # name → what it takes ("" for a switch), and what it is for
+    options: Mapping[str, tuple[str, str]]  # name → what it takes ("" for a switch), and its purpose
 
 
 DERIVATIVES = {
@@ -92,7 +92,7 @@ DERIVATIVES = {
         {"wrt": ("NAME,NAME,…", "only with respect to these")},
     ),
 }
-"""What stands before a calculation's name → the derivative."""
+"""The word before a calculation's name → the derivative."""
 
 
 TABLE: dict[str, tuple[str, str]] = {
@@ -247,7 +247,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "Train a network: forward to the loss, backward to every weight's gradient, then a step against it.",
     ),
 }
-"""Name → (module, one line), read off the modules by docs/generate.py."""
+"""Name → (module, one line), made from the modules by docs/generate.py."""
 
 WHOLE: dict[str, tuple[str, str]] = {
     "model": (
@@ -255,7 +255,7 @@ WHOLE: dict[str, tuple[str, str]] = {
         "Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens.",
     ),
 }
-"""The same for what is computed of a checkpoint, and of nothing smaller: no sample, quiz or exact form has room."""
+"""The same for calculations on a checkpoint, too large for samples, quizzes and exact forms."""
 
 FAMILIES: dict[str, str] = {
     module: heading
@@ -313,7 +313,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         for kind in kinds.split()
     },
 }
-"""Natural name → the calculation, and the option that it stands for: `adam` is `optimizer --kind adam`."""
+"""Natural name → the calculation and option that it stands for: `adam` is `optimizer --kind adam`."""
 
 
 def families() -> dict[str, list[tuple[str, str]]]:

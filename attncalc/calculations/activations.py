@@ -1,4 +1,4 @@
-"""Activations: the functions that bend a number, with their slopes."""
+"""Activations, functions of one number, with their slopes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ ACTIVATIONS: dict[str, Activation] = {
         "a ReLU with its corner rounded off",
     ),
 }
-"""The functions by their names. The slopes are those that the backward pass finds; a test holds them against it."""
+"""Name → function. The slopes are those that the backward pass finds; a test compares them."""
 
 
 def activated(x: Node, kind: str, alpha: float | None = None, *, inner: Node | None = None) -> Node:

@@ -1,4 +1,4 @@
-"""A model as graphs to be counted: its kinds of blocks, and what stands around them, over sizes without values."""
+"""A model as graphs for counting: its kinds of blocks, and the layers around them, with sizes but without values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ IDS = ("tokens", "kinds")
 VECTORS = (*IDS, "x", "memory", "hidden")
 """Operands that are not learned."""
 BIASES = {"qkv": r"(cross_)?b[qkv]", "output": r"(cross_)?bo", "feed-forward": r"b\d", "head": r"\w+_bias"}
-"""What may have a bias, and the names of those; a layer norm has its shift, an RMS norm none."""
+"""The parts that may have biases, and the names of these; a layer norm has its shift, an RMS norm none."""
 
 
 class Layout(NamedTuple):
@@ -97,7 +97,7 @@ class Piece(NamedTuple):
     name: str
     times: int
     roots: tuple[Node, ...]
-    words: Mapping[str, str]  # sizes by the names that formulas give them
+    words: Mapping[str, str]  # size → its name in formulas
 
 
 class Anatomy(NamedTuple):
@@ -282,7 +282,7 @@ def anatomy(
     """The anatomy of a model of these sizes; those that are not there are None."""
     _must_fit(sizes, layers, layout, mixture, latent)
     axes = {name: Axis(name, size) for name, size in sizes.items() if size is not None}
-    axes["d_out"] = axes["d_model"]  # what a block gives is as wide as what it was given
+    axes["d_out"] = axes["d_model"]  # a block's output is as wide as its input
     tokens = (*([Axis("batch", batch)] if batch > 1 else []), Axis("n", n))
     return Anatomy(axes, tokens, layers, layout, mixture, latent)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # few calls draw
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
 KEYS = {"n": "m", "s": "t"}
-"""What the axis of tokens is called where they are read as keys; s are those of a source."""
+"""The axis of tokens → its name when they are read as keys; s is the axis of a source."""
 
 ABOUT = {
     "q": "Tokens are rows, so the weights stand on the right: x·W + b. PyTorch's Linear stores the transpose of W.",

@@ -148,7 +148,7 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
 
 
 MOST_BLOCKS = 64
-"""Keys are cut into so many blocks at the most, unless it is said how: each block goes through all that is carried."""
+"""By default keys are cut into at most so many blocks, since each block updates everything that is carried."""
 
 
 def _saw_nothing(trace: Trace) -> Iterator[str]:
@@ -210,8 +210,8 @@ def flash(
     queries, size = Q.axes[-2].size, K.axes[-2].size
     rules = Rules(causal=causal, causal_align=causal_align, window=window, scale=scale)
     note_alignment(queries, size, rules)
-    before_all = causal and causal_align == "end" and queries > size  # the first queries stand before the first key
-    all_seen = M is None and window is None and not before_all  # causal hides the first key from nobody else
+    before_all = causal and causal_align == "end" and queries > size  # the first queries come before the first key
+    all_seen = M is None and window is None and not before_all  # causal hides the first key from no other query
     width = block or max(2, -(-size // MOST_BLOCKS))
     carried: tuple[Node, Node, Node] | None = None
     for number, start in enumerate(range(0, size, width), start=1):

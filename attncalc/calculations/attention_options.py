@@ -1,4 +1,4 @@
-"""What every attention shares: the way from scores to weights, and the options of rotary embeddings."""
+"""What every attention shares: the steps from scores to weights, and the options of rotary embeddings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import ABOVE_0, CAP, IF_ANY, With
-from attncalc.language import ops  # a family of theirs is loaded when it is asked for
+from attncalc.language import ops  # a family of primitives is loaded when it is asked for
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, as_node, constant, constants, note, step
 from attncalc.language.ops import absolute, concat, index, keep_where, log_sum_exp, outer, softmax, sqrt, tanh
@@ -32,7 +32,7 @@ MaskKind = Annotated[
     "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
     With(("mask",)),
 ]
-"""No function reads it but binding: a mask arrives as true and false, or as numbers."""
+"""Only binding reads this option: calculations get a mask as true and false, or as numbers."""
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
 Window = Annotated[
     int | None,
@@ -55,7 +55,7 @@ RopeOn = Annotated[bool, "rotate queries and keys by their positions"]
 
 MOST_BUCKETS = 4096
 AT_ONCE = 128
-"""So many queries of a large run are looked at together."""
+"""How many queries of a large run are examined together."""
 
 ABOUT = {
     "scores": "Row i belongs to query i, column j to key j. Their dot product is large when both are large in the "
@@ -349,7 +349,7 @@ def _empty(trace: Trace, weights: Step, before: Step) -> list[list[int]]:
     if weights.value is not None:
         nothing = (weights.value == 0).all(axis=-1)
         if weights.drift is not None and before.value is not None and before.axes == weights.axes:
-            nothing &= np.isneginf(before.value).all(axis=-1)  # small shares of many keys are rounded to 0 as well
+            nothing &= np.isneginf(before.value).all(axis=-1)  # small shares of many keys may also be rounded to 0
         return np.argwhere(nothing).tolist()
     result = trace.outputs[0]
     if result.value is None or result.axes[:-1] != weights.axes[:-1]:
@@ -359,7 +359,7 @@ def _empty(trace: Trace, weights: Step, before: Step) -> list[list[int]]:
     for (*batch, block), queries in groupby(nothing, key=lambda at: [*at[:-1], at[-1] // AT_ONCE]):
         at, rows = [[i] for i in batch], [at[-1] for at in queries]
         if before.value is None and before.axes == weights.axes:
-            nearest = min(block * AT_ONCE, keys - 1)  # nearly every mask lets a query see itself: look there first
+            nearest = min(block * AT_ONCE, keys - 1)  # most masks let a query see itself, so that key comes first
             near = trace.entries(before, [*at, rows, range(nearest, min(nearest + AT_ONCE, keys))])
             rows = [rows[i] for i in np.flatnonzero(np.isneginf(near).all(axis=-1))]
         if rows:
@@ -425,8 +425,8 @@ DEFAULTS = Rotation()
 class Turning(NamedTuple):
     """Whether and how an attention turns its queries and keys."""
 
-    positions: Node | None = None  # of the queries, and of the keys where those have none of their own
+    positions: Node | None = None  # of the queries, and of the keys if they have none of their own
     rotation: Rotation = DEFAULTS
     on: bool = False
-    at_end: bool = False  # the last query stands beside the last key
+    at_end: bool = False  # whether the last query has the position of the last key
     key_positions: Node | None = None

@@ -39,9 +39,9 @@ Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
 VARIABLES = "variable"
 MOST_BENDS = 30
-"""The Hessian is given for so many variables at most."""
+"""The most variables for which the Hessian is given."""
 TENTHS = 6
-"""So many times h is made a tenth of itself."""
+"""How many times h is divided by 10."""
 
 
 def coordinates(f: Expression, point: Point, flag: str) -> dict[str, float]:
@@ -81,9 +81,9 @@ def listed_by_name(parts: Mapping[str, Node], axis: str = VARIABLES) -> Node:
 
 
 PLACES = 241
-"""So many places along a curve are evaluated, and a third of them along each side of a landscape."""
+"""The number of places along a curve; each side of a landscape has a third of them."""
 STEEP = 3
-"""Slopes are drawn up to so many times the heights: beside a pole nothing else could be seen."""
+"""Slopes are drawn up to so many times the heights; beside a pole nothing else would be visible."""
 
 
 def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
@@ -125,7 +125,7 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 
 
 CLOSE = (1e-4, 1e-5, 1e-6)
-"""So far on each side of a point the slopes of chords tell whether it is a corner."""
+"""The distances on each side of a point at which slopes of chords show whether it is a corner."""
 
 
 def _corners(trace: Trace) -> Iterator[str]:
@@ -141,10 +141,10 @@ def _corners(trace: Trace) -> Iterator[str]:
         there, *heights = np.broadcast_to(evaluate([height], {})[height], 1 + len(widths)).tolist()
         chords = ((np.array(heights) - there) / widths + 0.0).reshape(2, len(CLOSE))
         right, left = chords[:, -1].tolist()
-        sizes = np.abs([there, *heights]).max() + abs(here[name]) * np.abs(chords).max()  # both f and its place round
+        sizes = np.abs([there, *heights]).max() + abs(here[name]) * np.abs(chords).max()  # rounding of f and argument
         lost = 8 * np.finfo(float).eps * sizes / widths[len(CLOSE) - 1]
         *_, before, last = np.abs(np.diff(chords)).T
-        settled = last <= np.maximum(before / 2, lost)  # beside a corner that is only near they part ever more
+        settled = last <= np.maximum(before / 2, lost)  # near a corner, but not at it, they diverge
         if settled.all() and 100 * max(*last, lost) < abs(right - left) > 1e-4 * max(1, abs(left), abs(right)):
             yield (
                 f"the slope in {name} is {left:.4g} before and {right:.4g} behind the point: f has a corner there, and "

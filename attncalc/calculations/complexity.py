@@ -48,7 +48,7 @@ from attncalc.language.ops import listed, power, total
 from attncalc.record.trace import Step, Trace
 
 WIDTH, HEADS = 512, 8
-"""The sizes of the original transformer, where no others are given."""
+"""The default sizes, those of the original transformer."""
 T = TypeVar("T")
 EMBEDDING, HEAD = "embedding", "head"
 PARTS = {
@@ -64,7 +64,7 @@ PARTS = {
     EMBEDDING: (r"(\w+-)?embedding/\w+", r"table(_bias)?|segments|(\w+_)?positions"),
     HEAD: (r"head/\w+", r"head_\w+"),
 }
-"""The parts of a model: what their steps are called, and their weights. Turns are counted with what they turn."""
+"""Part of a model → patterns for its steps and weights. Rotations count with the part that they rotate."""
 
 REASONS = {
     "comparisons": (
@@ -116,7 +116,7 @@ REASONS = {
         ),
     ),
 }
-"""Why a step is there, and what a teacher would add."""
+"""The reason of each step, and what a teacher would add."""
 
 
 def _must_share(whole: str, size: int, part: str, count: int) -> None:
@@ -320,7 +320,7 @@ def _counted(piece: Piece, products: Mapping[tuple[str, str], Axis], top: int, *
 EXPERTS_ALONE = (
     r"feed-forward/(grad_)?(hidden|activated|linear|gated|expert_outputs|mixed|output)|feed-forward/grad_gates"
 )
-"""The steps in which experts work on the tokens that are sent to them; the router looks at all of them."""
+"""The steps in which experts work only on the tokens sent to them; the router works on all tokens."""
 
 
 def _met(key: str, term: tuple[int, Axes], top: int) -> tuple[int, Axes]:

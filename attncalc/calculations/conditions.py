@@ -1,4 +1,4 @@
-"""What operands must hold for there to be an answer: probabilities, whole numbers, rows that are not all masked."""
+"""Conditions on operands without which there is no answer: probabilities, whole numbers, rows not fully masked."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from attncalc.language.graph import note
 
 Check = Callable[[Mapping[str, Any]], None]
 
-LEAST_SLACK = 1e-6  # what single precision leaves of a sum
+LEAST_SLACK = 1e-6  # the error of a sum in single precision
 MOST_SLACK = 0.02
 HALF_PRECISIONS = (8, 11)  # significant bits of bfloat16 and float16
-FIRST = 3  # a warning names so many entries
-FIRST_ROWS = 100  # so many tell how the entries of all were rounded
+FIRST = 3  # the number of entries that a warning names
+FIRST_ROWS = 100  # how all entries were rounded is judged by so many rows
 
 
 def places(value: Array, are: Callable[[Array], Array]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _slack(row: Array) -> float:
     """How far the sum of a row may be from 1 because its entries were rounded, judged by their decimals or bits."""
     fractions, exponents = np.frexp(row[row > 0])
     for bits in HALF_PRECISIONS:
-        if not (np.ldexp(fractions, bits) % 1).any():  # a model's dump: half a unit of each entry's last bit
+        if not (np.ldexp(fractions, bits) % 1).any():  # a model's dump: off by half a unit of each entry's last bit
             return min(float(np.ldexp(1.0, exponents - bits - 1).sum()) + LEAST_SLACK, MOST_SLACK)
     decimals = max(len(f"{entry:.12f}".rstrip("0").partition(".")[2]) for entry in row.tolist())
     return min(len(row) * 0.5 * 10.0**-decimals + LEAST_SLACK, MOST_SLACK) if decimals > 1 else 0.0

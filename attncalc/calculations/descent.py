@@ -1,4 +1,4 @@
-"""Descent: from a point downhill, iteration after iteration, until it settles, diverges or has made its steps."""
+"""Descent: from a point downhill, iteration after iteration, until it settles, diverges or has taken all its steps."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
 
 SETTLED = 1e-12
-"""A descent has settled when an update is so small beside the way from the start."""
+"""A descent has settled when an update is this small, relative to the distance from the start."""
 PARTS = 8
-"""The path dθ/dt = −∇f is followed in so many parts of an iteration, or in more where it bends sharply:"""
+"""The path dθ/dt = −∇f is followed in so many parts of an iteration, or in more if it bends sharply."""
 MOST_PARTS = 1024
 NEAR = 1e-6
-"""twice as many lead to places that are no farther off, beside the size of the path."""
+"""The number of parts is enough if twice as many change the places by no more than this, relative to the path."""
 LONGEST_LOOKED_AT = 1000
-"""So many iterations are looked at for that."""
-TIME, NUMBER = "time ", "number of the step"  # names of inputs that no variable of a formula can have
+"""How many iterations are examined for that."""
+TIME, NUMBER = "time ", "number of the step"  # names of inputs that cannot be variables of a formula
 
 
 def _risen(trace: Trace) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _path(f: Expression, at: Mapping[str, float], lr: float, steps: int, parts: 
                 state = {name: values.number(node) for name, node in there.items()}
             found[row] = [*state.values()]
             moved = np.abs(found[row] - found[row - 1]) if row else np.inf
-            if not np.all(moved > SETTLED * np.abs(found[row])):  # nor where it is infinite
+            if not np.all(moved > SETTLED * np.abs(found[row])):  # also false for infinity
                 found[row:] = found[row]
                 break
     return found

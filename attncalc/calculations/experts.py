@@ -229,6 +229,6 @@ def _each(X: Node, up: Layer, down: Layer, beside: Layer, activation: str) -> No
 def _through(x: Node, layer: Layer) -> Node:
     W, b = layer
     assert W is not None, "it is checked before"
-    if x.axes[:-2] and x.axes[0] not in W.axes:  # of a batch every expert looks at every text
+    if x.axes[:-2] and x.axes[0] not in W.axes:  # in a batch every expert gets every text
         x = spread(x, (W.axes[0], *x.axes))
     return x @ W if b is None else x @ W + b

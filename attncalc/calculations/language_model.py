@@ -1,4 +1,4 @@
-"""A whole language model, from token ids to the next token: embeddings, layers, of an encoder too, and words again."""
+"""A whole language model, from token ids to the next token: embeddings, layers, also of an encoder, and logits."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ EXPERTS = {
 }
 BESIDE = {"W_3": "w3", "b_1": "b1", "b_2": "b2", "b_3": "b3", "b_router": "router_bias", "c_R": "correction"}
 BESIDE |= {f"S_{i}": f"shared_w{i}" for i in (1, 2, 3)}
-"""What experts may have besides, by the names of their parameters."""
+"""Optional parameters of experts → the names of their weights."""
 LATENT = {
     name: weight(axes, declared.symbol, declared.help)
     for name, axes in AXES.items()
@@ -104,9 +104,9 @@ SELECTIVE = {
     "wo": weight("d d_model", "W_O", "from the channels back to a token"),
     "bo": weight("d_model", "b_O", "its bias"),
 }
-"""What a layer has that remembers in a state, and does not attend."""
+"""The weights of a layer with a state in place of attention."""
 REPLACED = ("feed-forward/w1", "feed-forward/w2", "attention/wq", "attention/wk", "attention/wv", "attention/wo")
-"""What a layer does without that has experts, attends through a latent, or remembers in a state."""
+"""Weights that a layer lacks if it has experts, latent attention or a state."""
 LAYER = {path_of(name): declared for name, declared in ENCODER.items()}
 LAYER |= {path: LAYER[path]._replace(required=False) for path in REPLACED}
 LAYER |= {f"attention/{name}": declared for name, declared in LATENT.items()}
@@ -141,7 +141,7 @@ HEAD = {
     "weights": weight("d_model V", "W_U", "from vectors to words; the embeddings again if not given"),
     "bias": weight("V", "b_U", "its bias"),
 }
-"""The weights of a model, by their places in it."""
+"""These tables: the place in the model → the weight."""
 
 
 def _check_padding(values: Mapping[str, Any]) -> None:
@@ -368,7 +368,7 @@ def model(
     _must_be_told(targets, generate, no_causal=no_causal, no_head=no_head)
     states = written(given)
     found = None if no_head else scored(states[-1])
-    alone = no_causal or kind == "vision"  # nothing comes next
+    alone = no_causal or kind == "vision"  # no next token
     if found is not None and not alone:
         last = softmax(take(found, "n", found.axes[-2].size - 1))
         aside("next_probabilities", last, "the share of every token as the next one")

@@ -1,4 +1,4 @@
-"""Latent attention: keys and values of all heads are made from one narrow vector, which is cached in their place."""
+"""Latent attention: the keys and values of all heads are made from one narrow vector, which is cached instead."""
 
 from __future__ import annotations
 
@@ -140,12 +140,12 @@ class Through(NamedTuple):
 
     result: Node
     shares: Node
-    mixed: Node  # the heads' results
+    mixed: Node  # the results of the heads
     Q: Node
     K_R: Node
     V: Node
     latent: Node
-    where: Node  # the products of the parts that are turned
+    where: Node  # the products of the rotated parts
 
 
 def through_latents(

@@ -27,7 +27,7 @@ GATED = {
     "swiglu-clamped": "gelu-sigmoid",
 }
 CLAMPED = {"swiglu-clamped": 7}
-"""Gated forms whose two parts are kept within limits, as gpt-oss has them."""
+"""Gated forms with both parts clamped to a limit, as in gpt-oss."""
 
 
 def bent(hidden: Node, linear: Callable[[], Node] | None, activation: str) -> Node:

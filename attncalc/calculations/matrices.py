@@ -75,18 +75,18 @@ def matmul(
 
 
 WRITTEN_OUT = 4
-"""Up to so many rows the characteristic polynomial is a step: beyond, its coefficients round badly, unless exact."""
+"""Up to so many rows the characteristic polynomial is a step; beyond, rounding spoils inexact coefficients."""
 NEARLY_DEPENDENT, NEARLY_EQUAL = 1e-7, 1e-4
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _defective(trace: Trace) -> Iterator[str]:
     """A warning where a matrix has too few directions of its own."""
-    if all(step.name != "eigenvectors" for step in trace.outputs):  # a gradient's
+    if all(step.name != "eigenvectors" for step in trace.outputs):  # the trace of a gradient
         return
     vectors = trace["eigenvectors"]
     if vectors.dtype.kind in "fc":
-        smallest = np.linalg.svd(np.atleast_2d(vectors), compute_uv=False)[..., -1]  # of one row there is one number
+        smallest = np.linalg.svd(np.atleast_2d(vectors), compute_uv=False)[..., -1]  # one row gives one number
         if (smallest < NEARLY_DEPENDENT).any():
             values = trace["eigenvalues"]
             apart = np.abs(values[..., None] - values[..., None, :])

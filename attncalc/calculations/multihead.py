@@ -72,7 +72,7 @@ QkNormOver = Annotated[
 
 
 NORMED_Q, NORMED_K = (f"d_k | qk_norm_over=all: ({heads} d_k)" for heads in "hg")
-"""The gain of a norm of the queries, and of the keys."""
+"""The shapes of the gains of norms of queries and keys."""
 
 
 class Attending(NamedTuple):

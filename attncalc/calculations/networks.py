@@ -1,4 +1,4 @@
-"""Networks that learn: linear regression and the multi-layer perceptron, each with its backward pass worked out."""
+"""Networks that learn: linear regression and the multi-layer perceptron, each with its backward pass written out."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _check_targets(values: Mapping[str, Any]) -> None:
         return
     last = max(int(name[1:]) for name in values if name[0] == "w" and name[1:].isdigit())
     x, y, classes = values["x"].shape, values["y"].shape, values[f"w{last}"].shape[-1]
-    one_table = y == (x[-2], classes) != x[:-1]  # for a whole batch
+    one_table = y == (x[-2], classes) != x[:-1]  # one table for a whole batch
     by_number = len(y) < len(x) and not one_table
     must_be_classes("y", values["y"], classes, f"h{last}", by_number=by_number)
 

@@ -19,9 +19,9 @@ from attncalc.record.trace import Trace
 
 OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lion"]
 MatrixKind = Literal["muon"]
-"""What moves a matrix as a whole, so that no descent through the variables of a formula can take it."""
+"""Optimisers for whole matrices, which a descent through the variables of a formula cannot use."""
 Memory = Mapping[str, Node]
-"""What an optimiser remembers from one step to the next, by the names of its steps."""
+"""Step → its value, for what an optimiser remembers from one update to the next."""
 
 
 SHARE = Range(at_least=0, below=1)
@@ -43,7 +43,7 @@ class Parameters(NamedTuple):
 
 DEFAULTS = Parameters()
 Made = tuple[Node, dict[str, Node]]
-"""What is multiplied by −lr to become the update, and the new memory."""
+"""What −lr is multiplied by to get the update, and the new memory."""
 
 
 class Rule(NamedTuple):
@@ -55,7 +55,7 @@ class Rule(NamedTuple):
 
 
 SYMBOLS = {"velocity": "u", "sum_of_squares": "s", "first_moment": "m", "second_moment": "v"}
-"""How formulas speak of what an optimiser remembers."""
+"""What an optimiser remembers → its symbol in formulas."""
 
 
 def _plain(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
@@ -108,9 +108,9 @@ def _lion(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
 
 
 QUINTIC = {"a": 3.4445, "b": 4.7750, "c": 2.0315}
-"""Jordan's coefficients (3.4445, −4.7750, 2.0315): a·s − b·s³ + c·s⁵ is steep at 0, and does not settle at 1."""
+"""Jordan's coefficients (3.4445, −4.7750, 2.0315): a·s − b·s³ + c·s⁵ is steep at 0, and does not converge to 1."""
 TURNS = 5
-"""So many times he has the iteration made."""
+"""The number of iterations, also Jordan's."""
 
 
 def _muon(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
@@ -141,7 +141,7 @@ def _muon(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
 
 def _newton_schulz(x: Node, k: int) -> Node:
     """One iteration: a·X − b·XXᵀX + c·(XXᵀ)²X, which changes the singular values of X and none of its directions."""
-    short, again = x.names[-2], "j"  # the rows once more
+    short, again = x.names[-2], "j"  # a second name for the rows
     name = x.args["symbol"]
     why = f"how far the rows of {name} overlap: I, once they are orthonormal"
     gram = step(f"gram_{k}", x @ rename(x, short, again).T, why)
@@ -170,7 +170,7 @@ def _remembered(name: str, value: Node, why: str) -> Node:
 
 
 APART = ("adamw", "lion", "muon")
-"""Their decay does not go through the gradient."""
+"""Optimisers whose weight decay does not go through the gradient."""
 _MOMENTS = ("first_moment", "second_moment")
 RULES: dict[str, Rule] = {
     "gd": Rule((), ("weight_decay",), _plain),
@@ -216,7 +216,7 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """Each coordinate of the point along the steps, the start included."""
     here = sweep.again()
     made = turns(here, "step", "point")
-    start = np.broadcast_to(here.inputs["start"].value, made[0][1].shape)  # one for all series of gradients
+    start = np.broadcast_to(here.inputs["start"].value, made[0][1].shape)  # one start for all series of gradients
     points = np.stack([start.ravel(), *(point.ravel() for _, point in made)])
     places = np.array([0, *(number for number, _ in made)])
     lines = [Line(f"point[{i}]", places, column) for i, column in enumerate(points.T[:MOST_LINES])]

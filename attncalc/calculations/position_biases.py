@@ -1,4 +1,4 @@
-"""Positions that are added to the scores: ALiBi's slopes, T5's buckets."""
+"""Positions as biases added to the scores: ALiBi's slopes, T5's buckets."""
 
 from __future__ import annotations
 

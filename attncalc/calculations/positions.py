@@ -1,4 +1,4 @@
-"""Positions: their frequencies, vectors turned by them, encodings added to the tokens, and learned ones."""
+"""Positions: their frequencies, vectors rotated by them, encodings added to the tokens, and learned ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from attncalc.language.primitive import symbol
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Step, Trace
 
-# The frequencies of sinusoidal and rotary positions, and the scalings that reach beyond the trained length.
+# The frequencies of sinusoidal and rotary positions, and scalings for texts longer than in training.
 #
 # The scalings are those of Hugging Face transformers, modeling_rope_utils.
 
@@ -78,10 +78,10 @@ NEEDS = {
     "longrope": ("short_factor", "long_factor", "original_length"),
     "llama3": ("factor", "original_length"),
 }
-"""What each scaling cannot do without."""
+"""Scaling → the options that it needs."""
 
 Named = Callable[[str, Node, str], Node]
-"""`step`, or `output` where the step is not to be shown: (name, value, why) → the named value."""
+"""`step`, or `output` if the step is not shown: (name, value, why) → the named value."""
 
 
 def powers_of(base: Node, pairs: Axis, width: Node) -> Node:
@@ -149,7 +149,7 @@ def _yarn_ramp(rotation: Rotation, unscaled: Node, pairs: Axis) -> Node:
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, width - 1)
     if low == high:
-        high += 0.001  # as in transformers, so that nothing is divided by 0
+        high += 0.001  # as in transformers, to avoid a division by 0
     note(
         f"yarn keeps the pairs up to {low:g} and slows down those from {high:g} on: pair "
         f"d·ln(L/(2π·turns))/(2·ln base) makes {fast:g} and {slow:g} turns in the L = {rotation.original_length} "
@@ -226,7 +226,7 @@ def score_factor(rotation: Rotation) -> Node | None:
 
 
 def _yarn_factor(factor: Number, scale: float = 1) -> Node:
-    tenth = round(0.1 * scale, 15)  # 0.07, not 0.06999999999999999, of which an exact result would have all digits
+    tenth = round(0.1 * scale, 15)  # 0.07, not 0.06999999999999999, whose digits an exact result would show
     return as_node(tenth) * log(as_node(factor)) + 1
 
 
@@ -248,7 +248,7 @@ def _check(rotation: Rotation) -> None:
         raise OptionError("--base must not be 1 for yarn: all pairs would turn alike")
 
 
-# Vectors turned by their places: pairs of entries by angles that grow with the position.
+# Vectors rotated by their positions: pairs of entries by angles that grow with the position.
 
 
 ABOUT = (
@@ -323,7 +323,7 @@ def rotated_dims(X: Node, rotation: Rotation) -> int:
 
 
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
-"""How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
+"""Sinusoidal layout of sines and cosines → the word for the same layout of pairs."""
 
 Base = Annotated[float, "the wavelengths range from 2π to 2π times this", ABOVE_0]
 Count = Annotated[int | None, "how many positions", AT_LEAST_1]
@@ -360,7 +360,7 @@ def first_places(table: Node, places: Axis) -> Node:
 
 
 FEWEST_WAVED, MOST_WAVES = 3, 3
-"""Waves are drawn over so many positions at least, and of so many pairs at most."""
+"""Waves are drawn over at least so many positions, and for at most so many pairs."""
 
 
 def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:

@@ -1,4 +1,4 @@
-"""Losses that compare: pairs that belong together with others, an answer with another, a policy with an old one."""
+"""Losses that compare: matching pairs with others, a preferred answer with another, a policy with an old one."""
 
 from __future__ import annotations
 

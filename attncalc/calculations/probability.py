@@ -32,7 +32,7 @@ from attncalc.record.trace import Step, Trace
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
 Base = Annotated[int | Literal["e"], "the base of the logarithm: e, 2 or 10"]
 UNITS: dict[int | str, str] = {"e": "nats", 2: "bits", 10: "decimal digits"}
-"""What information is counted in, by the logarithm's base."""
+"""The logarithm's base → the unit of information."""
 
 
 def _chosen(x: Node, axis: int) -> str:

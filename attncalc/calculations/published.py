@@ -1,4 +1,4 @@
-"""Published models: the options of `complexity` that each of them is, and where they are told."""
+"""Published models: the options of `complexity` for each of them, and their sources."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Published(NamedTuple):
 
     source: str
     options: Mapping[str, Any]
-    window: int | None = None  # so many tokens a query looks back,
+    window: int | None = None  # how many tokens a query looks back,
     windowed: str = "each layer"  # in these layers
 
 

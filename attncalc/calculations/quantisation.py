@@ -1,4 +1,4 @@
-"""Quantisation: arrays in few bits, what is lost of them, and products of their codes."""
+"""Quantisation: arrays in few bits, the error of that, and products of their codes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Grid(NamedTuple):
     """The numbers that codes can be: whole ones, or those of a floating-point type."""
 
     most: int  # the largest
-    bits: int | None = None  # of the fraction; None where codes are whole numbers
+    bits: int | None = None  # of the fraction; None if codes are whole numbers
     least: int = 0  # the exponent of the smallest normal number
 
 

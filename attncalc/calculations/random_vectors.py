@@ -31,7 +31,7 @@ ABOUT = {
 
 KEYS = 8
 """How many keys a query of the scaling experiment is compared with."""
-MOST_DRAWN = 50_000_000  # numbers at once, some 400 MB
+MOST_DRAWN = 50_000_000  # random numbers at once, some 400 MB
 
 
 @calculation(

@@ -1,4 +1,4 @@
-"""Recurrences in place of attention: a state of one size that every token adds to, however many tokens there are."""
+"""Recurrences in place of attention: a state of fixed size to which every token adds."""
 
 from __future__ import annotations
 

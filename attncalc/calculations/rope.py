@@ -20,7 +20,7 @@ from attncalc.record.pictures import Arrow, Curves, Line, Picture, Plane
 from attncalc.record.trace import Step, Trace
 
 FEWEST_TURNS, MOST_PAIRS = 3, 4
-"""Turns are drawn over so many positions at least, and of so many pairs at most."""
+"""Rotations are drawn over at least so many positions, and for at most so many pairs."""
 
 
 def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
@@ -29,7 +29,7 @@ def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     yield trace.outputs[0]
     yield from _turned(trace)
     if "positions" in trace.inputs or trace.options["scaling"] in ("dynamic", "longrope"):
-        return  # these scalings go by how many positions there are
+        return  # these scalings depend on the number of positions
     count, width = trace.find("angles").shape[-2], trace.inputs["x"].value.shape[-1]
     if count < FEWEST_TURNS:
         return

@@ -1,4 +1,4 @@
-"""Sampling: from scores to the tokens that are written next, drawn, drafted by a small model, or searched for."""
+"""Sampling: from scores to the next tokens, which are drawn, drafted by a small model, or found by search."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ IN_SEARCH = {
     "normalised": "what the length does by itself is taken out",
     "best": "only now is one chosen",
 }
-"""Why the steps of a beam search are there."""
+"""The reasons of the steps of a beam search."""
 PENALTY = (
     "It is called a penalty, and favours long texts, the more the larger α is: scores are negative, and what is "
     "divided by more is less negative."

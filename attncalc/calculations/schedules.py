@@ -1,4 +1,4 @@
-"""Learning-rate schedules: how long the steps are, from the first to the last."""
+"""Learning-rate schedules: the learning rate at each step, from the first to the last."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from attncalc.record.trace import Trace
 
 MOST_ROWS = 1_000_000
 ENDING = ("cosine", "linear", "wsd")
-"""Kinds that come down to 0 at the last step."""
+"""Kinds that decay to 0 at the last step."""
 MOST_RATES = 400
-"""So many steps are enough for a curve."""
+"""The most steps for which a curve is evaluated."""
 
 
 def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:

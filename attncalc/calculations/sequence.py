@@ -1,4 +1,4 @@
-"""What stood in attention's place before it: convolution over neighbours, recurrence over time."""
+"""What sequence models used before attention: convolution over neighbours, recurrence over time."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ _MEASURES = {
     "dot": "their dot product: the larger, the more alike",
     "minkowski": "their minkowski distance: the larger p, the more the largest difference decides",
 }
-"""How the metrics compare that are no distance, or one of a family."""
+"""Metric → how it compares, for all that are not among the distances."""
 
 
 def unit_rows(x: Node) -> Node:

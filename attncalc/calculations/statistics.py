@@ -81,7 +81,7 @@ def expectation(
         "each value counts equally, 1/n" if p is None else "each value counts in proportion to its probability",
     )
     mean = step("mean", total(products), "the balance point of the values")
-    leads = tuple(axis for axis in mean.axes if axis.name not in x.names)  # of several distributions of the same values
+    leads = tuple(axis for axis in mean.axes if axis.name not in x.names)  # several distributions of the same values
     x = spread(x, leads + x.axes)
     deviations = step("deviations", x - mean, "how far each value is from the mean; on average these cancel")
     squares = step(
@@ -108,7 +108,7 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
     prior, likelihood, observed = numbers(values["prior"]), numbers(values["likelihood"]), values["observed"]
     if prior is None or likelihood is None:
         return
-    one_table = likelihood.ndim > 1 and likelihood.shape[-1] != prior.shape[-1]  # for a whole batch
+    one_table = likelihood.ndim > 1 and likelihood.shape[-1] != prior.shape[-1]  # one table for a batch
     has_columns = likelihood.ndim > prior.ndim or one_table
     weights = prior[..., None] if has_columns else prior
     if not meet(weights, likelihood):
@@ -182,7 +182,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "normal": ("mean", "std"),
     "poisson": ("rate",),
 }
-"""What each distribution is told by."""
+"""Distribution → its parameters."""
 
 
 def _check_likelihood(values: Mapping[str, Any]) -> None:

@@ -20,9 +20,9 @@ from attncalc.record.trace import Trace
 
 MOST_MERGES, MOST_LETTERS = 100, 10_000
 ENDED, END_OF_WORD = "·", "</w>"
-"""What stands behind a word, and the sign that is part of it."""
+"""The mark after a word's end, and the sign that is a part of the word."""
 TOKENS, BEHIND, SYMBOLS = "V", "next", "symbol"
-"""Axes: the tokens, the tokens again as what comes behind, and the tokens with the sign that stands behind a word."""
+"""Axes: the tokens, the tokens as the second of a pair, and the tokens with the mark after a word's end."""
 WHY = {
     "letters": "letters are the smallest tokens; where a word has ended stands a dot, whose id is no token's",
     "counts": "how often each word is seen: one that is read often says more about which tokens are worth having",

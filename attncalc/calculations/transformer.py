@@ -1,4 +1,4 @@
-"""The whole transformer: embeddings, a stack of encoders, a stack of decoders, and words again, one after the other."""
+"""The whole transformer: embeddings, a stack of encoders, a stack of decoders, and words, generated one by one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from attncalc.language.ops import ranking as best
 from attncalc.record.trace import Step, Trace
 
 TURNS = Range(at_least=1, at_most=256)
-"""How many tokens may be chosen: each turn looks at all that was written before it."""
+"""The range for the number of generated tokens; each turn reads everything that was written before."""
 
 
 def _final_norm(stack: str) -> dict[str, Declared]:

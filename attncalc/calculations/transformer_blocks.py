@@ -28,7 +28,7 @@ NormAt = Annotated[
 
 
 GAINS = With(("gamma1", "gamma2", "gamma3", "post_gamma1", "post_gamma2", "post_gamma3", "q_gamma", "k_gamma"))
-"""What norms have learned in a block of any kind."""
+"""The learned gains of norms in any kind of block."""
 
 
 class Joining(NamedTuple):
@@ -79,7 +79,7 @@ LEARNED = {
     "sinks": weight("h", "s", "for each head a score that takes its share of every query's weight, without a value"),
     "bias_table": weight("buckets h", "table", "with --bias t5: a row for each bucket of distances, a column a head"),
 }
-"""What a layer's own attention may have learned beside its projections."""
+"""What a layer's self-attention may learn besides its projections."""
 
 
 FEED_FORWARD = {
@@ -93,7 +93,7 @@ FEED_FORWARD = {
 ENCODER = _attention_weights() | FEED_FORWARD | _norm_weights(1, 2) | LEARNED
 CROSS = _attention_weights("cross_", "'", "second attention's ")
 DECODER = _attention_weights() | CROSS | FEED_FORWARD | _norm_weights(1, 2, 3) | LEARNED
-"""The weights of a layer by their names."""
+"""Name → weight of a layer."""
 
 Part = Callable[[Node], Node]
 
@@ -105,7 +105,7 @@ class Design(NamedTuple):
     at: str
     activation: str
     joining: Joining
-    bare: tuple[int, ...] = ()  # the parts that have no norm in front
+    bare: tuple[int, ...] = ()  # the parts without a norm in front
 
 
 SELF, CROSS_ATTENTION = "self-attention", "cross-attention"
@@ -239,7 +239,7 @@ LOOKING: dict[str, Any] = {
     "rope_positions": "n",
     "rope_key_positions": "m",
 }
-"""What tells a layer's own attention who may look at whom, and where tokens stand."""
+"""The operands for a layer's self-attention on masks and positions."""
 SIZES = {"h": "heads", "g": "kv_heads"}
 
 

@@ -92,7 +92,7 @@ def outer(a: Left, b: Right) -> Node:
 
     The sizes need not match; the result has one row for each entry of a.
     """
-    leads = tuple(axis for axis in b.axes[:-1] if axis.name not in a.names)  # a batch stands in front of the rows
+    leads = tuple(axis for axis in b.axes[:-1] if axis.name not in a.names)  # a batch axis is in front of the rows
     a = spread(a, leads + a.axes)
     return step("outer", outer_product(a, b), "every entry of a meets every entry of b: each row is a multiple of b")
 
@@ -169,7 +169,7 @@ def project(
         if set(a.names) <= set(onto.names):
             weights = step("coefficients", solve(gram, onto.T @ a), why)
             shadow = step("projection", onto @ rename(weights, "j", "k"), how)
-        else:  # rows of vectors, onto one subspace
+        else:  # rows of vectors, projected onto one subspace
             weights = step("coefficients", (a @ rename(onto, "k", "j")) @ inverse(gram), why)
             shadow = step("projection", weights @ onto.T, how)
     else:
@@ -178,7 +178,7 @@ def project(
         amount = step(
             "coefficient", multiple(agreement, square, a, onto), "how many times the target fits into the projection"
         )
-        leads = tuple(axis for axis in amount.axes if axis.name not in onto.names)  # of several vectors onto one target
+        leads = tuple(axis for axis in amount.axes if axis.name not in onto.names)  # several vectors onto one target
         shadow = step("projection", amount * spread(onto, leads + onto.axes), "the target, stretched by that factor")
     rest = step("residual", a - shadow, "what the projection misses: it is orthogonal to the target")
     return shadow, rest

@@ -1,15 +1,15 @@
-"""What can go wrong, by whose fault it is, and the words of which an error is made.
+"""The errors, by whose fault they are, and helpers for the words of messages.
 
-    AttncalcError (a ValueError)      one clear line, and a hint where there is a likely mend
+    AttncalcError (a ValueError)      one clear line, and a hint if a fix is likely
     ├── InputError                    your file or your words: what could not be read, and where
     ├── ShapeError                    your numbers: sizes or axes that do not fit together
     ├── DomainError                   your numbers: a value for which the calculation has no answer
-    ├── OptionError                   your call: options that clash, or that are not there
+    ├── OptionError                   your call: options that clash, or that do not exist
     ├── ExpressionError               your formula: what is wrong with it, and at which character
     ├── NoGradient                    a result that jumps, so that it has no gradient
     ├── NotExact                      a limit of ours: no closed form, and the way round it
     ├── TooLarge                      a limit of the machine's: what does not fit in memory, and the way round it
-    └── NoPicture                     a result of which there is nothing to draw
+    └── NoPicture                     a result that cannot be drawn
 
 The inner layer raises the fact; the outer one adds the file, the operand or the step with `within`.
 """
@@ -21,7 +21,7 @@ from typing import Any, Self
 
 OF_LABELS = 'rows have their labels in a file: {"q": [[1, 2]], "labels": ["cat"]}'
 OF_LABELS_IN_PYTHON = 'rows have their labels as the keys of a dictionary: {"cat": [1, 2]}'
-"""What nobody finds who gives a list of words beside arrays."""
+"""Hints for a user who gives labels as a separate list, beside the arrays."""
 
 
 class AttncalcError(ValueError):
@@ -77,9 +77,9 @@ class NotExact(AttncalcError):
 
 
 EXACT_DIGITS = 1000
-"""Exact numbers of more digits are refused: beyond that they take long, and nobody reads them."""
+"""Exact numbers with more digits are refused: they take long, and nobody reads them."""
 WITHOUT_EXACT = "without --exact any size will do"
-"""The way round most limits of exact numbers."""
+"""The hint for most limits of exact numbers."""
 
 
 class TooLarge(AttncalcError):
@@ -87,10 +87,10 @@ class TooLarge(AttncalcError):
 
 
 class NoPicture(AttncalcError):
-    """A result of which there is nothing to draw: a single number, letters, complex numbers."""
+    """A result that cannot be drawn: a single number, letters, complex numbers."""
 
 
-# Words on their way to a reader: other people's text made harmless, near names, lists in a sentence.
+# Text for messages: escaping other people's text, suggestions for misspelt names, lists in a sentence.
 
 
 NARROWEST = 40
@@ -116,7 +116,7 @@ def quoted(text: str) -> str:
 
 
 def example_of(name: str) -> str:
-    """The hint for a calculation to which nothing was given."""
+    """The hint for a calculation that was called without operands."""
     return f"attncalc explain {name} says what it takes, with an example"
 
 
@@ -193,33 +193,33 @@ ELSEWHERE = {
     "jac": ("jacobian",),
     "vit": ("patch-embed",),
 }
-"""What names, types, formats, verbs and options are called elsewhere, where a likeness would find another one."""
+"""Names, types, formats, verbs and options as other tools call them, where the nearest spelling would mislead."""
 WHICH = {
     **dict.fromkeys(_SHEETS, "which spreadsheets open"),
     **dict.fromkeys(_PAPERS, "which browsers print and word processors open"),
 }
-"""Why the one that is there serves as well."""
+"""Why the suggested format serves as well."""
 SHORTEST = 4
-"""So many characters of a name tell that it is meant, whatever else it is like: `--temp`."""
+"""A prefix of at least this many characters is taken to mean the names that begin with it: `--temp`."""
 
 
 def letters(name: str) -> str:
-    """A name without what joins its words: `cross-entropy`, `cross_entropy` and `crossentropy` are one."""
+    """A name without hyphens and underscores: `cross-entropy`, `cross_entropy` and `crossentropy` are the same."""
     return name.replace("-", "").replace("_", "")
 
 
 def elsewhere(word: str) -> Sequence[str]:
-    """The names here of what is called so elsewhere."""
+    """Our names for what other tools call by this word."""
     given = letters(word.casefold())
     return next((names for called, names in ELSEWHERE.items() if letters(called) == given), ())
 
 
 def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
-    """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near.
+    """`did you mean causal or scale?`: the known names nearest to an unknown word, or "" if none is near.
 
-    From Python the word may be a number. `said` holds what is said in place of a name: a.json for its stem, a.
+    From Python the word may be a number. `said` maps a name to the text shown for it: a to a.json.
     """
-    import difflib  # here, where a name was not found, and not at start-up
+    import difflib  # a door: needed only if a name was not found
 
     spelled, given = {name.casefold(): (said or {}).get(name, name) for name in known}, str(word).casefold()
     same = [name for name in spelled if letters(name) == letters(given)]
@@ -253,7 +253,7 @@ def listed(words: Iterable[str], most: int) -> str:
 
 
 def amount(number: int | str, noun: str, plural: str = "") -> str:
-    """`1 sheet`, `2 sheets`, `1,000 entries`: a count, or one that is written already, before its noun."""
+    """`1 sheet`, `2 sheets`, `1,000 entries`: a count with its noun; a count given as text stays as it is."""
     said = number if isinstance(number, str) else f"{number:,}"
     return f"{said} {noun if said == '1' else plural or noun + 's'}"
 
@@ -274,7 +274,7 @@ def shape_text(shape: Iterable[int]) -> str:
 
 
 def place_text(at: Iterable[Any]) -> str:
-    """`[1,0]`, counted from 0; "" of a single number, which has no place."""
+    """`[1,0]`, counted from 0; "" for a single number, which has no place."""
     place = ",".join(map(str, at))
     return place and f"[{place}]"
 
@@ -286,6 +286,6 @@ def reason(error: OSError) -> str:
 
 
 def with_facts(words: str, *facts: str) -> str:
-    """The words, and in brackets those of the facts that there are: `how many heads (8; at least 1)`."""
+    """The words, followed by the non-empty facts in brackets: `how many heads (8; at least 1)`."""
     known = "; ".join(filter(None, facts))
     return f"{words} ({known})".strip() if known else words.strip()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # NumPy's types take their time to load, and only a type chec
         def __array__(self) -> NDArray[Any]: ...
 
     class Listed(Protocol):
-        """Numbers in lists or tuples, in as many levels as one likes; no text alone, and no dictionary."""
+        """Numbers in lists or tuples, nested to any depth; a string or a dictionary does not match."""
 
         def __len__(self) -> int: ...
         def __contains__(self, item: object, /) -> bool: ...
@@ -47,25 +47,25 @@ Array: TypeAlias = "NDArray[Any]"
 """Floats, whole numbers or truths; as an array of objects, exact numbers or letters."""
 
 Numbers: TypeAlias = "complex | Fraction | Decimal | HasArray | Listed"
-"""What an operand may be in Python: an array, a number, or numbers in lists; exact ones too."""
+"""What an operand may be in Python: an array, a number, or nested lists of numbers, exact ones included."""
 
 Answers: TypeAlias = "Numbers | str | PathLike[str] | Mapping[str, object]"
-"""What may be marked: a result, steps by their names, a sheet or the path of one."""
+"""What may be marked: a result, a dictionary of steps by name, a sheet, or the path of one."""
 
 DTYPES = ("float64", "float32")
-"""The floating-point types that a run may be in, the usual one first."""
+"""The floating-point types a run may use, the default first."""
 
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
-"""Types whose noise goes by the sums that a number comes from, and is larger than what a wrong rule may change."""
+"""Narrow types: a number's rounding error depends on the sums behind it, and may hide the effect of a wrong rule."""
 STORED = (*DTYPES, *NARROW)
-"""The floating-point types in which numbers may be stored, an answer's or each value's of a run."""
+"""The floating-point types in which an answer, or every value of a run, may be stored."""
 
 ACCUMULATED = ("float32", "same")
-"""In which type a run in a narrow one adds up products and sums, the usual one first."""
+"""Where a run in a narrow type accumulates sums and products: in float32 (the default) or in that same type."""
 
 
 def must_agree(dtype: str, accumulate: str | None, round_to: int | None) -> None:
-    """Raise where a run would be rounded in two ways, or is to accumulate in a type that it has not."""
+    """Raise if `--round` and a narrow type are combined, or `--accumulate` is given without a narrow type."""
     if dtype in NARROW and round_to is not None:
         raise OptionError(f"--round rounds to decimals and --dtype {dtype} to digits of its own: give only one of them")
     if accumulate is not None and dtype not in NARROW:
@@ -74,19 +74,19 @@ def must_agree(dtype: str, accumulate: str | None, round_to: int | None) -> None
 
 
 def must_round_nothing(exact: str, dtype: str | None, round_to: int | None) -> None:
-    """Raise where a run of exact numbers (`--exact`, `--symbolic`; "" for none) is to be rounded, too."""
+    """Raise if a run in exact numbers (`exact` is its flag, "" for none) is also asked to round."""
     rounds = "--round" if round_to is not None else f"--dtype {dtype}" if dtype not in (None, STORED[0]) else ""
     if rounds and exact:
         raise OptionError(f"{rounds} rounds every step, and {exact} rounds nothing")
 
 
 LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
-"""The orders in which batches, heads, tokens and their channels lie; calculations have heads in front of tokens."""
+"""The orders of the batch, head, token and channel axes; calculations put heads before tokens."""
 HINTS = (_, QUESTION, RULE) = ("none", "question", "rule")
-"""How much is told of what is wrong: where it is, also a question that leads on, also the mistake."""
+"""How much is said of an error: only its place; also a guiding question; also the mistake itself."""
 
 MOST_ROUNDING = 15
-"""So many decimals a step may be rounded to; float64 has no more."""
+"""The most decimals a step may be rounded to; float64 has no more."""
 
 BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
 
@@ -94,20 +94,20 @@ _DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _FACTOR = rf"(?:{_DECIMAL}|pi|(?:sqrt\(|ln\(|exp\(-?){_DECIMAL}(?:/{_DECIMAL})?\))"
 _PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
 GAPS_HINT = "arrays have no gaps: every entry must be a number"
-KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
+KEPT_DIGITS = 2**18  # in texts of at most so many characters, each number keeps the digits it was written with
 LARGEST_EXPONENT = 709.78  # e to more than that is beyond 64 bits
 NOT_FINITE = ("nan", "inf", "infinity")
 
 
 _SIGNS = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-_MIXED = rf"(?<![\w./{_SIGNS}])(\d{{0,15}})([{_SIGNS}])(?![\w.{_SIGNS}])"  # compiled for those who write so
+_MIXED = rf"(?<![\w./{_SIGNS}])(\d{{0,15}})([{_SIGNS}])(?![\w.{_SIGNS}])"  # compiled only when needed
 
 
 def with_slashes(text: str) -> str:
     """A number with its fractions as they are typed: `1/2` for ½ and 1⁄2, `3/2` for 1½."""
     if text.isascii():
         return text
-    from unicodedata import normalize  # a door: few write so
+    from unicodedata import normalize  # a door: few numbers are written like this
 
     def over(found: re.Match[str]) -> str:
         above, below = map(int, normalize("NFKD", found[2]).split("⁄"))
@@ -129,11 +129,11 @@ def parse_number(text: str) -> float:
 
 
 def written_number(text: str) -> Rational | float:
-    """A number as a person writes it; a fraction of no few decimals, 1/3, stays one for exact arithmetic."""
+    """A number as a person writes it; a fraction such as 1/3, which no short decimal equals, stays exact."""
     text = with_slashes(text)
     value = parse_number(text)
     if re.fullmatch(r"[+-]?\d{1,15}/\d{1,15}", text.strip(" "), re.ASCII):
-        from fractions import Fraction  # a door: fractions take their time to load, and few options are such
+        from fractions import Fraction  # a door: fractions load slowly, and few options are fractions
 
         fraction = Fraction(text)
         return value if Fraction(repr(value)) == fraction else fraction
@@ -141,19 +141,19 @@ def written_number(text: str) -> Rational | float:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is meant as a number, finite or not: what tells data from headers and literals from names."""
+    """Whether a text is a number, finite or not: this tells data from headers, and literals from names."""
     text = with_slashes(text.strip(" "))
     word = text.casefold()
     return _PLAIN.fullmatch(text) is not None or word.lstrip("+-") in NOT_FINITE or _is_product(text)
 
 
 def is_infinite(text: str) -> bool:
-    """Whether a text is infinity, as languages and people write it: `inf`, `Infinity`, `+inf`, `∞`."""
+    """Whether a text is positive infinity in any usual spelling: `inf`, `Infinity`, `+inf`, `∞`."""
     return text.strip(" ").removeprefix("+").casefold() in ("inf", "infinity", "∞")
 
 
 def vanishes(text: str) -> bool:
-    """Whether no factor of the number written here is 0, so that a value of 0 means it was too small for 64 bits."""
+    """Whether no factor of the written number is 0, so that a value of 0 means that it underflowed."""
     return not any(_is_nothing(factor, text) for factor in re.findall(_FACTOR, text, re.ASCII))
 
 
@@ -196,7 +196,7 @@ def _factor(written: str, text: str) -> float:
         return math.log(quotient)
     if sys.float_info.min <= quotient < math.inf:
         return math.sqrt(quotient)
-    return math.sqrt(above) / math.sqrt(below)  # a root may fit where its radicand does not
+    return math.sqrt(above) / math.sqrt(below)  # the root may fit into a float though its radicand does not
 
 
 def _in_range(value: float, text: str) -> float:
@@ -249,10 +249,10 @@ _MISSPELT = (
 
 
 def is_misspelt(text: str) -> bool:
-    """Whether a text that is no number was meant as one, so that it is not taken for a label or a name."""
+    """Whether a text is a misspelt number, which must not be taken for a label or a name."""
     return len(text) < 200 and re.fullmatch(_MISSPELT, text) is not None and not is_number(text)
 
 
 def mend(text: str) -> str:
-    """The likely mend of a text that is no number, "" where there is none."""
+    """A hint on how to turn a text into a number, "" if there is none."""
     return next((mend for pattern, mend in _MENDS if re.fullmatch(pattern, text[:200], re.ASCII | re.DOTALL)), "")

@@ -1,4 +1,4 @@
-"""The machine beneath: what lets a call start fast, files written whole or not at all, work that takes long."""
+"""The machine beneath: fast start-up, files written whole or not at all, progress and time limits of long work."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from attncalc.common.errors import AttncalcError, reason, visible
 
 if TYPE_CHECKING:
     from inspect import Signature
-    from typing import NamedTuple as NamedTuple  # noqa: PLC0414 — else mypy takes the name for private
+    from typing import NamedTuple as NamedTuple  # noqa: PLC0414 — otherwise mypy takes the name for private
 
 Thing = TypeVar("Thing")
 Kind = TypeVar("Kind")
 
 
 def grouped(things: Iterable[Thing], kind: Callable[[Thing], Kind]) -> dict[Kind, list[Thing]]:
-    """The things of each kind, in their order."""
+    """Kind → the things of that kind, in their order."""
     found: dict[Kind, list[Thing]] = {}
     for one in things:
         found.setdefault(kind(one), []).append(one)
     return found
 
 
-# What lets a call start fast: code loaded when it is needed, and classes made without compiling anything.
+# Fast start-up: code is loaded when it is needed, and classes are made without compiling anything.
 
 
 def loaded(where: str) -> Any:
-    """`render.html:write` → that function of ours, whose file is imported now: the loader behind tables of doors."""
+    """Import a function by its place in the package, `render.html:write`; tables of such places are read with this."""
     module, _, name = where.partition(":")
     return getattr(import_module(f"attncalc.{module}"), name)
 
 
 def docstring(function: Callable[..., Any]) -> str:
-    """What a function says of itself; under python -OO, which drops that, it is read in the function's source."""
+    """A function's docstring; under python -OO, which drops docstrings, it is read from the source."""
     if function.__doc__ is None:
-        import ast  # a door, as below: few start Python so
+        import ast  # a door, as below: few start Python with -OO
         import inspect
         from textwrap import dedent
 
@@ -54,10 +54,10 @@ def docstring(function: Callable[..., Any]) -> str:
     return function.__doc__ or ""
 
 
-if not TYPE_CHECKING:  # where types are checked it is typing's own
+if not TYPE_CHECKING:  # a type checker sees typing's own NamedTuple
 
     class _Fields(type):
-        """What makes the classes below: each annotation in one is a field, read by its place."""
+        """The metaclass of NamedTuple: each annotation of a class becomes a field, read by its position."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], held: dict[str, Any]) -> type:
             fields = tuple(held.get("__annotations__", ()))
@@ -68,7 +68,7 @@ if not TYPE_CHECKING:  # where types are checked it is typing's own
 
         @property
         def __signature__(cls) -> Signature:
-            """How one is called, as pydoc and editors show it."""
+            """The signature of the constructor, for pydoc and editors."""
             from inspect import Parameter, Signature  # a door: only they ask
 
             return Signature(
@@ -84,13 +84,13 @@ if not TYPE_CHECKING:  # where types are checked it is typing's own
             )
 
     class NamedTuple(tuple, metaclass=_Fields):
-        """As typing's, made in a tenth of the time: a call makes some fifty such classes when it starts.
+        """Like typing.NamedTuple, but a class is made in a tenth of the time: a call makes some fifty at start-up.
 
-        typing compiles the annotation of every field, and collections a constructor for every class.
+        typing compiles the annotation of every field, and collections compiles a constructor for every class.
         """
 
         def __new__(cls, *values: Any, **named: Any) -> Self:
-            """One such tuple, of values by their places or their names."""
+            """A tuple from values given by position or by name."""
             fields = cls._fields
             if named or len(values) != len(fields):
                 left = named.copy()
@@ -121,11 +121,11 @@ if not TYPE_CHECKING:  # where types are checked it is typing's own
             return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
 
 
-# Files by their paths: what is there, how they are said, and writing one so that it is either whole or not there.
+# Files by their paths: what is there, how messages show them, and writing a file either whole or not at all.
 
 
 def write_file(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Write the file whole: beside it first, then in its place, with the mode that it had; large ones come in pieces.
+    """Write a file, which may come in pieces: to a temporary file beside it first, then moved in place, mode kept.
 
     Devices and pipes (`/dev/null`, `>(…)`) are written to as they are.
     """
@@ -148,7 +148,7 @@ def unwritable(path: Path, why: str, hint: str = "") -> AttncalcError:
 
 
 def is_device(path: Path) -> bool:
-    """Whether there is something that is neither a file nor a folder."""
+    """Whether the path exists and is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -160,10 +160,10 @@ def _replace(path: Path, pieces: Iterable[bytes]) -> None:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):  # there is no file yet: the mode is a new one's
+        with suppress(FileNotFoundError):  # there is no file yet: it gets the default mode
             beside.chmod(path.stat().st_mode & 0o7777)
         beside.replace(path)
-    finally:  # when interrupted or terminated as well, nothing half-written stays behind
+    finally:  # even if interrupted or terminated, no half-written file is left
         beside.unlink(missing_ok=True)
 
 
@@ -174,12 +174,12 @@ FORMATS = {
 
 
 def shown(path: str) -> str:
-    """A path as errors and results say it."""
+    """A path as errors and results show it."""
     return visible(path, 200)
 
 
 def exists(path: str) -> bool:
-    """Whether there is something of that name, be it a link that leads nowhere; what it is shows when it is opened."""
+    """Whether anything has that name, even a broken link."""
     try:
         Path(path).lstat()
     except (OSError, ValueError):  # ValueError: a NUL in the name
@@ -193,12 +193,12 @@ def is_folder(path: str) -> bool:
 
 
 def is_file(path: str) -> bool:
-    """Whether there is a file of that name: no folder, and no pipe or device that can be read only once."""
+    """Whether there is a regular file of that name: no folder, and no pipe or device, which can be read only once."""
     return stat.S_ISREG(_mode(path))
 
 
 def _mode(path: str) -> int:
-    """What kind of thing has that name; 0 where there is none, or none that may be looked at."""
+    """The mode bits of the file of that name; 0 if there is none or it may not be read."""
     try:
         return Path(path).stat().st_mode
     except (OSError, ValueError):  # ValueError: a NUL in the name
@@ -211,19 +211,19 @@ def samples_folder() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[2] / "samples"
 
 
-# Work that takes long: how far it has got, told to whoever listens, and an end for what has no bound of its own.
+# Long work: its progress, reported to a listener, and a time limit for what might never end.
 
 
 class TooLongError(BaseException):
-    """The time is over; not an Exception, since searches pass over those and go on."""
+    """The time is up; not an Exception, since searches catch those and go on."""
 
 
 @contextmanager
 def alarm(seconds: float, *, of_the_processor: bool = False) -> Iterator[None]:
-    """Raise TooLongError where what is inside takes more than so many seconds, by the clock or of the processor's time.
+    """Raise TooLongError if the block takes more than so many seconds, by the clock or of processor time.
 
-    0 seconds are no limit; nor is there one where the system has no timer, or outside the main thread, which alone gets
-    signals. Where the error is lost, as one that strikes in a finalizer is, it comes again after as long.
+    There is no limit for 0 seconds, on a system without timers, or outside the main thread, which alone gets signals.
+    The alarm repeats at the same interval, in case the error is lost, as in a finalizer.
     """
     if not seconds or not hasattr(signal, "setitimer"):
         yield
@@ -249,9 +249,9 @@ def alarm(seconds: float, *, of_the_processor: bool = False) -> Iterator[None]:
 
 
 class Budget:
-    """Seconds of the processor's time for a search, which may be spent in several turns.
+    """Seconds of processor time for a search, which may be spent in several turns.
 
-    The search asks by `go_on` whether there is any left: nothing is interrupted, in any thread and on any system.
+    Nothing is interrupted: the search calls `go_on` to ask if any time is left, which works in any thread and system.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -260,7 +260,7 @@ class Budget:
 
     @contextmanager
     def spent(self) -> Iterator[None]:
-        """Raise TooLongError from `go_on` inside once nothing is left."""
+        """Spend the budget inside the block: once nothing is left, `go_on` raises TooLongError."""
         began = time.thread_time()
         self._end, self._asked_from = began + self.left, 0.0
         token = _budget.set(self)
@@ -272,7 +272,7 @@ class Budget:
             self.left -= time.thread_time() - began
 
     def must_last(self) -> None:
-        """Raise TooLongError where nothing is left; before so much time has gone by, there is no need to ask."""
+        """Raise TooLongError if nothing is left; the processor's time is not asked again before that can be so."""
         now = time.perf_counter()
         if now >= self._asked_from:
             left = self._end - time.thread_time()
@@ -285,20 +285,20 @@ _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 def go_on() -> None:
-    """Raise TooLongError where a search has spent its budget."""
+    """Raise TooLongError if the current search has spent its budget."""
     budget = _budget.get()
     if budget is not None:
         budget.must_last()
 
 
 Listener = Callable[[str, int, int | None], None]
-"""Takes what is counted ("iteration"), how many are done, and how many there may be, None where nobody knows."""
+"""Takes what is counted ("iteration"), how many are done, and the total, None if it is not known."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def tell(what: str, done: int, total: int | None = None) -> None:
-    """So many are done, of so many: `tell("iteration", 500, 10_000)`. Where nobody listens it costs next to nothing."""
+    """Report progress: `tell("iteration", 500, 10_000)`. Without a listener this costs next to nothing."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
@@ -306,7 +306,7 @@ def tell(what: str, done: int, total: int | None = None) -> None:
 
 @contextmanager
 def told_to(listener: Listener) -> Iterator[None]:
-    """Whatever works inside is heard by the listener."""
+    """Send the progress reported inside the block to the listener."""
     token = _listener.set(listener)
     try:
         yield

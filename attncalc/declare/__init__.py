@@ -1,1 +1,1 @@
-"""What is said of a calculation: its operands and options, what always holds, how it goes wrong."""
+"""How calculations are declared: operands and options, laws, mistakes, pictures."""

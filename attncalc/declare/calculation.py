@@ -2,8 +2,8 @@
 
 `@calculation(q="n d_k", …)` reads everything else from the function: the n-th keyword names the n-th parameter
 that is a Node, whose spelling (`Q`, `W_Q`) is the symbol in formulas; the other parameters are options, typed
-and explained by their annotations. Parameters behind the `*` are given by name only. All this is read when it is first
-asked for, so that a module of many calculations costs no more than the one that is called.
+and explained by their annotations. Parameters after the `*` are given by name only. All this is read when it is first
+asked for, so that importing a module of many calculations costs no more than the one that is called.
 """
 
 from __future__ import annotations
@@ -45,33 +45,33 @@ from attncalc.record.trace import NOTHING, Trace, api
 if TYPE_CHECKING:  # few calculations declare pictures
     from attncalc.declare.sweeps import Pictures
 
-# What a law of a calculation is written with: results on both sides, and that they are the same.
+# The vocabulary for laws, which compare results of a calculation.
 #
 # A law is one line beside the definition, `"a shift changes nothing": lambda f, x, c: same(f(x + c), f(x))`. `f` is the
 # calculation; the other parameters are its operands in their declared shapes, whole numbers for its options, and `c`, a
-# number above 0. A test draws them at random, and the reference card names the laws that it has proved.
+# number above 0. A test draws them at random, and the reference card lists the laws.
 
 
 Law = Callable[..., bool]
 """(the calculation, operands and options by their names) → whether it holds for them."""
 
-TOLERANCE = 1e-9  # of the largest number of either side
+TOLERANCE = 1e-9  # relative to the largest number on either side
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two results (or arrays, or numbers) agree but for rounding."""
+    """Whether two results (or arrays, or numbers) agree except for rounding."""
     left, right = value(left), value(right)
     return bool(np.all(np.abs(left - right) <= _slack(left, right)))
 
 
 def at_most(left: Any, right: Any) -> bool:
-    """Whether no entry of the left is larger than that of the right, but for rounding."""
+    """Whether no entry on the left is larger than that on the right, except for rounding."""
     left, right = value(left), value(right)
     return bool(np.all(left <= right + _slack(left, right)))
 
 
 def value(side: Any) -> Array:
-    """A result's value; arrays and numbers are themselves."""
+    """The value of a result; arrays and numbers as they are."""
     return side.result if isinstance(side, Trace) else np.asarray(side)
 
 
@@ -80,44 +80,44 @@ def _slack(left: Array, right: Array) -> float:
 
 
 def shares(x: Array) -> Array:
-    """Numbers made into shares that are positive and sum to 1 along the last axis."""
+    """Any numbers turned into positive shares that sum to 1 along the last axis."""
     grown = np.exp(x - x.max(axis=-1, keepdims=True))
     return np.asarray(grown / grown.sum(axis=-1, keepdims=True))
 
 
 def shuffled(*arrays: Array) -> list[Array]:
-    """Arrays of as many rows, their rows in another order, the same for all of them."""
+    """Arrays with equally many rows, with their rows permuted in the same way."""
     order = np.random.default_rng(len(arrays[0])).permutation(len(arrays[0]))
     return [array[order] for array in arrays]
 
 
 def alike_along_diagonals(table: Any) -> bool:
-    """Whether each entry is that one row up and one column to the left: it depends on i − j alone."""
+    """Whether each entry equals the one up and to the left of it, so that it depends on i − j alone."""
     square = value(table)
     return same(square[..., 1:, 1:], square[..., :-1, :-1])
 
 
 def one_right(x: Array) -> Array:
-    """1 where the largest of each row stands, else 0."""
+    """1 at the largest entry of each row, else 0."""
     return np.asarray(np.eye(x.shape[-1])[x.argmax(axis=-1)])
 
 
 Remarks = Callable[[Trace], Iterable[str]]
 Slopes = Callable[[Node, Mapping[str, Any]], "Node | None"]
-"""(the result, the options) → its Jacobian as a formula of its own, None where the chain rule must do."""
+"""(the result, the options) → a closed form of its Jacobian; None leaves it to the chain rule."""
 Presets = Mapping[str, Mapping[str, Mapping[str, Any]]]
 Check = Callable[[Mapping[str, Any]], "Mapping[str, Any] | None"]
-"""(operands and options by name) → DomainError, or the options that the values settle otherwise, if there are any."""
+"""(operands and options by name) → the options that these values change, if any; it may raise DomainError."""
 
 
 class Measured:
-    """What a calculation returns whose backward pass starts from a loss that is not its first result."""
+    """Returned by a calculation whose backward pass starts from a loss that is not its first result."""
 
     __slots__ = ("loss", "outputs")
 
     def __init__(self, outputs: tuple[Node, ...], loss: Node | None) -> None:
         self.outputs = outputs
-        self.loss = loss  # None where nothing was given to measure by
+        self.loss = loss  # None if no targets were given
 
 
 class Calculation:
@@ -150,30 +150,30 @@ class Calculation:
         self.leading = leading  # names of leading axes, the innermost first
         self.check = check  # raises DomainError for operands without an answer
         self.remarks = remarks  # warnings that depend on the values: a fully masked query
-        self.slopes = slopes  # the Jacobian's closed form, where there is one that a reader should see
-        self.laws = laws  # what always holds of it: the words → a test
+        self.slopes = slopes  # a closed form of the Jacobian, if there is one that a reader should see
+        self.laws = laws  # what always holds: its words → a test
         self.infinite = infinite  # whether the result may be infinite (a divergence may)
-        self.finish = finish  # what is left out once the values are known
-        self.pictures = pictures  # what is drawn of it in place of its result
-        self.exercise = exercise  # what a quiz changes of its sample
-        self.presets = presets  # option → its words → the options that a word stands for, unless they are given
+        self.finish = finish  # changes the trace once the values are known
+        self.pictures = pictures  # what is drawn in place of the result
+        self.exercise = exercise  # what a quiz changes in the sample
+        self.presets = presets  # option → its words → the options that a word implies, unless they are given
 
     def __repr__(self) -> str:
         return f"<calculation {self.name}>"
 
     @cached_property
     def doc(self) -> str:
-        """What it is, at length."""
+        """The docstring of its function."""
         return inspect.cleandoc(docstring(self.function))
 
     @property
     def summary(self) -> str:
-        """What it is, in one line."""
+        """The first line of its docstring."""
         return self.doc.partition("\n")[0]
 
     @cached_property
     def declaration(self) -> Declaration:
-        """What it takes, read off its function."""
+        """Its operands and options, read off its function."""
         return declaration(self.function, self.shapes)
 
     @property
@@ -187,7 +187,7 @@ class Calculation:
         return self.declaration.options
 
     def graph(self, *nodes: Node | str | None, **given: Any) -> Any:
-        """The calculation on nodes, as a part of a larger graph; options that make up one parameter are bundled."""
+        """The calculation on nodes, as a part of a larger graph; options that make up one parameter are collected."""
         for parameter, (kind, prefix) in self.declaration.bundles.items():
             parts = {name: given.pop(prefix + name) for name in kind._fields if prefix + name in given}
             given.setdefault(parameter, kind(**parts))
@@ -203,7 +203,7 @@ class Calculation:
 
     @property
     def weights(self) -> str:
-        """By what name weights come together; "" where no operand or only one is such."""
+        """The word by which all weights are given together; "" if it has fewer than two."""
         several = not self.operand(WEIGHTS) and sum(o.name.startswith("w") for o in self.operands) > 1
         return WEIGHTS if several else ""
 
@@ -220,12 +220,12 @@ class Calculation:
         return {operand.name: operand for operand in reversed(self.operands)}
 
     def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
-        """The operands, and those of the layers that are named."""
+        """All its own operands, and those of layers that are among these names."""
         layered = (self.operand(name) for name in names if layer_of(name)[0])
         return (*self.operands, *(operand for operand in layered if operand is not None))
 
     def option(self, name: str) -> Option | None:
-        """The option called `name`, if there is one; an operand for which a word may stand is one too."""
+        """The option called `name`, if there is one; an operand that may be given as a word counts as one too."""
         return self._options.get(name)
 
     @cached_property
@@ -234,22 +234,22 @@ class Calculation:
         return {option.name: option for option in reversed([*self.options, *spoken])}
 
     def taking(self, words: Iterable[str]) -> str:
-        """How the first word is said that is an option's: `--kind relu`, `--causal`; "" where none of them is."""
+        """The flag for the first of these words that is an option or its choice: `--kind relu`; "" if none is."""
         said = {option.name.replace("_", "-"): option.flag for option in self.options if bool in option.types}
         said |= {word: f"{option.flag} {word}" for option in reversed(self.options) for word in option.choices}
         return next((said[word] for word in words if word in said), "")
 
     def opposite(self, name: str) -> Option | None:
-        """The switch `no_NAME`, which can be said the other way round too: causal=False is no_causal=True."""
+        """The switch `no_NAME`, which may be set by its opposite too: causal=False is no_causal=True."""
         return next((o for o in self.options if o.name == f"no_{name}" and bool in o.types), None)
 
     def meant_by(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that words among these stand for."""
+        """The options that the presets among these options imply."""
         words = (table.get(options.get(name, ""), NOTHING) for name, table in self.presets.items())
         return {name: value for meant in words for name, value in meant.items()}
 
     def unusual(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that are neither at their defaults nor as other options imply."""
+        """The options that differ from their defaults and from what presets imply."""
         usual = self.defaults | self.meant_by(options)
         return {name: value for name, value in options.items() if value != usual.get(name)}
 
@@ -259,7 +259,7 @@ class Calculation:
         return {o.name: o.default for o in self.options}
 
     def idle(self, options: Mapping[str, Any], operands: Iterable[str]) -> Iterator[str]:
-        """What is to be told of options that say nothing, since nothing that they go with is there."""
+        """A message for each option without effect, since an option or operand that it needs is missing."""
         there = {name for name, value in options.items() if value not in (None, False, "none")} | {*operands}
         there |= {f"{name}={value}" for name, value in options.items()}
         for option in self.options:
@@ -289,10 +289,10 @@ def calculation(
 ) -> Callable[[Callable[..., Any]], Calculation]:
     """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
 
-    A shape is axis names apart by blanks (`""` a scalar), `|` between alternatives, brackets around a composite axis.
-    A parameter whose type is a named tuple stands for several options, one for each of its fields; the text beside it
-    (`Annotated[Rotation, "rope_"]`) is what their names begin with. A parameter of Weights holds the operands that its
-    keyword names one by one, and one of tuple[Weights, ...] so many of them for each layer.
+    A shape is axis names separated by blanks (`""` for a scalar), `|` between alternatives, brackets around a composite
+    axis. A parameter whose type is a named tuple stands for several options, one for each field; the text beside it
+    (`Annotated[Rotation, "rope_"]`) is the prefix of their names. A parameter of type Weights holds the operands that
+    its keyword lists, and one of type tuple[Weights, ...] holds these for each layer.
     """
     return lambda function: Calculation(
         function,
@@ -312,11 +312,11 @@ def calculation(
     )
 
 
-# What a function takes, read off its parameters and their annotations
+# Operands and options, read off a function's parameters and their annotations
 
 
 def declaration(function: Callable[..., Any], shapes: Shapes) -> Declaration:
-    """What the function takes, the shapes being those of its operands in the order of its parameters for them."""
+    """The operands and options of the function, given the shapes of its operands in the order of its parameters."""
     hints = _hints(function, function.__globals__)
     parameters = inspect.signature(function).parameters.values()
     bare = {p.name: _bare(hints[p.name]) for p in parameters}
@@ -334,7 +334,7 @@ def declaration(function: Callable[..., Any], shapes: Shapes) -> Declaration:
 
 
 def _hints(declared: Any, names: Mapping[str, Any]) -> dict[str, Any]:
-    """The annotations of parameters or fields; a name alone is looked up, in a tenth of the time of reading it."""
+    """The annotations of parameters or fields, evaluated; plain names are looked up, which is ten times faster."""
     written = {name: text for name, text in declared.__annotations__.items() if name != "return"}
     hints = {name: names[text] for name, text in written.items() if text in names}
     rest = types.SimpleNamespace(__annotations__={name: text for name, text in written.items() if name not in hints})
@@ -353,14 +353,14 @@ def _is_operand(hint: Any) -> bool:
 
 
 def _is_bundle(hint: Any) -> bool:
-    """Whether a parameter stands for several options: a named tuple does."""
+    """Whether a parameter stands for several options: its type is a named tuple."""
     return isinstance(hint, type) and hasattr(hint, "_field_defaults")
 
 
 def _operands(
     parameter: inspect.Parameter, name: str, declared: str | Declared | Mapping[str, Declared], hints: dict[str, Any]
 ) -> tuple[Operand, ...]:
-    """The operand that a parameter is, or those that it holds by their names."""
+    """The operand of a parameter, or all operands that it holds by name."""
     if isinstance(declared, Mapping):
         return tuple(_operand(inner, each) for inner, each in declared.items())
     own = declared if isinstance(declared, Declared) else Declared(declared)
@@ -378,7 +378,7 @@ def _operand(name: str, declared: Declared) -> Operand:
 
 
 def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
-    """The option that a parameter is, or those that its class has as fields."""
+    """The option of a parameter, or one option for each field of its class."""
     kind, prefix = _bare(annotated)
     if not _is_bundle(kind):
         return [_option(parameter.name, annotated, parameter.default)]
@@ -395,7 +395,7 @@ def _field_hints(kind: Any) -> dict[str, Any]:
 
 
 def _one(kind: Any) -> Any:
-    """What a list holds, float for tuple[float, ...]; dict for assignments; anything else is itself."""
+    """The type of a list's items, float for tuple[float, ...]; dict for a mapping; any other type as it is."""
     origin = typing.get_origin(kind)
     return typing.get_args(kind)[0] if origin is tuple else dict if origin is dict else kind
 
@@ -423,7 +423,7 @@ def _option(name: str, annotated: Any, default: Any) -> Option:
 
 
 LARGEST_WHOLE = 10**15
-"""Whole numbers beyond are none that a float is sure of, and count nothing that a computer holds."""
+"""Larger whole numbers may not be exact as floats, and count nothing that fits into a computer."""
 
 
 def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -436,21 +436,21 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
             continue
         if option is None:
             raise unknown(calculation, name)
-        # None, or null in a document, is as if it were not given.
+        # None, or null in a document, means that it is not given.
         result[name] = option.default if value is None else read(option, value)
     return result
 
 
 def unknown(calculation: Calculation, name: str, mend: str = "") -> OptionError:
-    """The error for a name that is no operand's and no option's."""
+    """The error for a name that is neither an operand nor an option."""
     words = [*(o.name for o in calculation.options), *(o.name for o in calculation.operands)]
     mend = mend or near(name, words) or (OF_LABELS_IN_PYTHON if name in ("labels", "tokens") else "")
     return OptionError(f"{calculation.name} has no operand or option {name!r}", hint=mend)
 
 
 def read(option: Option, value: Any) -> Any:
-    """The value as the option has it, text as one writes it too; or the error that says what the option may be."""
-    if getattr(value, "ndim", None) == 0:  # a number of NumPy's, or a tensor of one
+    """The value, which may be text, converted for the option; raise OptionError, saying what the option may be."""
+    if getattr(value, "ndim", None) == 0:  # a NumPy number, or a tensor of one number
         value = value.item()
     if option.many:
         return tuple(read(option._replace(many=False), item) for item in _items(option, value))
@@ -466,7 +466,7 @@ def read(option: Option, value: Any) -> Any:
         if (word := option.word(value)) is not None or (str in option.types and not option.choices):
             return word or value
         if float in option.types or int in option.types:
-            with suppress(InputError):  # which says of a word that it is no number; of an option more is known
+            with suppress(InputError):  # it would only say that the word is no number; `_refused` says more
                 return read(option, written_number(value))
     elif isinstance(value, Rational | float) and (number := _as_number(option, value)) is not None:
         return number
@@ -474,7 +474,7 @@ def read(option: Option, value: Any) -> Any:
 
 
 def _items(option: Option, value: Any) -> list[Any]:
-    """What a list holds, or a table of one row or one column in its place, as nested lists and as one writes them."""
+    """The items of a list, which may also be given as text, or as a table of one row or one column."""
     if isinstance(value, str) and value not in option.choices:
         text = re.sub(r"^\s*\[(.*)\]\s*$", r"\1", value)
         apart = next((mark for mark in ",;" if mark in text), None)
@@ -494,7 +494,7 @@ def _by_name(option: Option, values: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _as_number(option: Option, value: Rational | float) -> Rational | float | str | None:
-    """The number as the option has it, within its range; None where it takes no such number."""
+    """The number converted for the option; None if it takes no such number, OptionError if it is out of range."""
     size = _size(value)
     if math.isfinite(size) and not option.range.holds(size):
         none = f"without {option.flag} there is none" if option.range.optional and not size else ""
@@ -559,7 +559,7 @@ def _name(name: Any, option: Option) -> str:
 
 
 def _size(value: Rational | float) -> float:
-    """The number as a float; a whole number beyond floats is infinite among them."""
+    """The number as a float, infinite if it is too large for one."""
     try:
         return float(value)
     except OverflowError:

@@ -5,9 +5,9 @@
         says="Pᵀ·V", hint="Output row i mixes values with whose weights?",
     )
 
-A mistake writes steps (or operands) by another rule, or does the calculation under other options. Where the expression
-cannot be formed, or a step is not there, the mistake does not apply. An alternative, a rule that is as right, is
-declared alike.
+A mistake writes steps (or operands) by another rule, or runs the calculation with other options. If its expression
+cannot be formed, or a step does not exist, the mistake does not apply. An alternative, a rule that is equally right,
+is declared in the same way.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from attncalc.language.axes import describe
 from attncalc.language.graph import Node, rewrite, walk
 
 Kind = Literal["misconception", "convention", "slip", "alternative"]
-"""What is wrong: the idea, the convention (right elsewhere), the hand; an alternative is as right as the usual rule."""
+"""A wrong idea, a convention that is right elsewhere, a slip of the hand, or an equally right alternative."""
 
 StepKey = tuple[str, str]
 """A step's (group, name)."""
 
 
 class NotThere(LookupError):
-    """A step or an operand that a rule speaks of is not in this problem, so that the mistake does not apply."""
+    """Raised if a rule uses a step or an operand that this problem does not have: the mistake does not apply."""
 
 
 class Scope:
-    """What a rule may speak of: the steps and operands of a problem by their names, of its own part first."""
+    """The steps and operands of a problem by name, for a rule to use; those of the step's own group come first."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Scope:
 
     @property
     def this(self) -> Node:
-        """The expression of the step that a rule writes, as it should be."""
+        """The right expression of the step that the rule writes."""
         return self.step.sources[0]
 
     def due(self, name: str, group: str | None = None) -> Node:
-        """The expression of a step of the same part as it should be, be it behind this one; NotThere if there is none.
+        """The right expression of a step in the same group, even of a later one; NotThere if there is none.
 
-        It is over what the parts before have become: a mistake in every layer is one in what the next layers are given.
+        It uses the values that earlier groups have by the mistake: one made in every layer changes all later layers.
         """
         return self._as_due((self.step.args.get("group", "") if group is None else group, name))
 
@@ -69,7 +69,7 @@ class Scope:
             group = group.rpartition("/")[0]
 
     def when(self, option: str, *values: Any) -> Scope:
-        """The same, of a problem whose option has one of these values."""
+        """The same scope, if the option has one of these values; NotThere otherwise."""
         if self.options.get(option) not in values:
             raise NotThere(option)
         return self
@@ -84,12 +84,12 @@ class Scope:
 
 Rule = Callable[[Scope], Node]
 Options = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""All options of a problem → those that are other ones; NotThere where there are none to change."""
+"""All options of a problem → the changed ones; it raises NotThere if there is nothing to change."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A rule in place of the usual one: a wrong one, or an alternative that is as right."""
+    """A rule in place of the usual one: a wrong one, or an alternative that is equally right."""
 
     id: str
     says: str  # the wrong rule, as one would write it down
@@ -98,8 +98,8 @@ class Mistake:
     at: tuple[str, ...] = ()  # the steps or operands that the rule writes
     rule: Rule | None = None
     options: Options | None = None
-    alias_of: str = ""  # the mistake whose results it has, whatever the operands are
-    any_shift: bool = False  # whether a row may be shifted by any number where this alternative takes none away
+    alias_of: str = ""  # the mistake that always gives the same results
+    any_shift: bool = False  # whether a row may be shifted by any number, as this alternative shifts by 0
 
 
 def wrong(
@@ -113,10 +113,9 @@ def wrong(
     kind: Kind = "misconception",
     alias_of: str = "",
 ) -> Mistake:
-    """Declare a mistake: `at` names steps, apart by blanks, and `rule` writes them; or `options` are other ones.
+    """Declare a mistake: `at` names steps, separated by blanks, that `rule` writes; or `options` are changed.
 
-    `partial_*` names all steps that begin so. Options with the values that they are to have make no mistake where they
-    have these.
+    `partial_*` names all steps that begin so. A mapping of options makes no mistake if all already have these values.
     """
     assert (rule is None) == (not at), f"{id}: a rule and the steps that it writes go together"
     assert (rule is None) != (options is None), f"{id}: either a rule or options"
@@ -133,7 +132,7 @@ def alternative(
     options: Options | None = None,
     any_shift: bool = False,
 ) -> Mistake:
-    """Declare an alternative: a rule that leads to the same result, and whose steps are as right as the usual ones."""
+    """Declare an alternative: a rule that leads to the same result by steps that are just as right."""
     return Mistake(id, says, "", "alternative", tuple(at.split()), rule, options, any_shift=any_shift)
 
 
@@ -147,7 +146,7 @@ def _fixed(options: Mapping[str, Any]) -> Options:
 
 
 def chosen(**changes: Mapping[Any, Any]) -> Options:
-    """Other words for options, by what they are: `chosen(layout={"interleaved": "half", "half": "interleaved"})`."""
+    """Options changed by their present values: `chosen(layout={"interleaved": "half", "half": "interleaved"})`."""
 
     def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
         found = {name: words[given[name]] for name, words in changes.items() if given.get(name) in words}
@@ -159,7 +158,7 @@ def chosen(**changes: Mapping[Any, Any]) -> Options:
 
 
 def another(option: str, change: Callable[[Any], Any]) -> Options:
-    """Another value of an option that is given: `another("window", lambda there: 2 * there)`."""
+    """An option changed by a function of its value, if it is given: `another("window", lambda there: 2 * there)`."""
 
     def changed(given: Mapping[str, Any]) -> Mapping[str, Any]:
         if given.get(option) is None:
@@ -175,7 +174,7 @@ def names(word: str, step: str) -> bool:
 
 
 def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
-    """The mistakes of a calculation in a larger one, where its steps stand in these groups."""
+    """The mistakes of a calculation for a larger one that has its steps in these groups."""
     return tuple(
         replace(mistake, at=tuple(f"{group}/{name}" for group in groups for name in mistake.at))
         for mistake in mistakes
@@ -184,15 +183,15 @@ def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
 
 
 WHERE = {"n": "row{s} {numbers}", "h": "head{s} {numbers}", "b": "item{s} {numbers} of the batch"}
-"""How places along an axis are spoken of, the inner axis first."""
+"""Axis → how places along it are described, the inner axis first."""
 
 
 def in_places(
     mistake: Mistake, places: Mapping[str, Sequence[int]], at: str = "", otherwise: Node | None = None
 ) -> Mistake:
-    """A mistake made in some rows, heads or items of a batch alone; or so what it makes of the step `at`.
+    """A mistake made only in some rows, heads or items of a batch.
 
-    That is for one that is made elsewhere, or is an option.
+    For a mistake in another step or an option, `otherwise` is the value that it gives to the step `at`.
     """
     rule = mistake.rule
 
@@ -202,7 +201,7 @@ def in_places(
         axes = {axis.name: axis for axis in s.this.axes}
         if not places.keys() <= axes.keys() or other.axes != s.this.axes:
             raise NotThere("heads")
-        for name, numbers in places.items():  # of what is wrong in some heads, some items of the batch
+        for name, numbers in places.items():  # first some heads of all items, then of some items of the batch
             found = s.this
             for number in numbers:
                 found = ops.keep_where(ops.compare_equal(ops.index(name, (axes[name],), name), number), other, found)
@@ -219,22 +218,22 @@ def in_places(
 
 
 def like(x: Node, pattern: Node) -> Node:
-    """x with the axes of another node: what a wrong rule takes it for; refused where the sizes are others."""
+    """x with the axes of another node, for which a wrong rule takes it; ShapeError if the sizes differ."""
     if [axis.size for axis in x.axes] != [axis.size for axis in pattern.axes]:
         raise ShapeError(f"{describe(x.axes)} cannot be taken for {describe(pattern.axes)}")
     return ops.reread(x, pattern.axes)
 
 
 def replaced(whole: Node, part: Node, other: Node) -> Node:
-    """An expression with something else in the place of a part of it.
+    """An expression with one part replaced by another.
 
-    A step or an operand is replaced wherever it is used, also behind the steps that the expression speaks of. Another
-    part that the expression itself has is not replaced behind them: a rule writes each of these steps by itself.
+    A step or an operand is replaced everywhere, even inside the steps that the expression uses. Any other part of the
+    expression is not replaced inside these steps, since a rule writes each step by itself.
     """
     is_own = part.op not in ("step", "input") and part in walk(whole, into=until_steps)
 
     def into(node: Node) -> Sequence[Node]:
-        if node.serial <= part.serial:  # what was made before the part does not hold it
+        if node.serial <= part.serial:  # a node that was made before the part does not contain it
             return ()
         return until_steps(node) if is_own else node.sources
 
@@ -243,22 +242,22 @@ def replaced(whole: Node, part: Node, other: Node) -> Node:
 
 
 def remade(op: str, change: Callable[..., Node]) -> Rule:
-    """A step that is this primitive, in another way of its sources: `remade("sub", lambda x, less: x + less)`."""
+    """A rule for a step that is this primitive, from its sources: `remade("sub", lambda x, less: x + less)`."""
     return lambda s: change(*parts(s.this, op))
 
 
 def until_steps(node: Node) -> Sequence[Node]:
-    """Where a walk over an expression goes on: not behind the steps that it speaks of."""
+    """The sources of a node, none for a step: a walk by these stays within one expression."""
     return () if node.op == "step" else node.sources
 
 
 def flipped(x: Node) -> Node:
-    """A square matrix transposed, its axes named as before."""
+    """A square matrix transposed, with its axes named as before."""
     return like(x.T, x)
 
 
 def parts(node: Node, *ops: str) -> Sequence[Node]:
-    """The sources of a primitive, looked for behind the names that it carries; NotThere where it is another one."""
+    """The sources of one of these primitives, looked for through steps and renamed axes; NotThere if it is another."""
     while node.op not in ops and (node.op == "step" or node.row.stays):
         node = node.sources[0]
     if node.op not in ops:

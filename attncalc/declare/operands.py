@@ -1,4 +1,4 @@
-"""What a calculation takes: its operands with their axes, and its options, as they are declared."""
+"""Declarations of what a calculation takes: its operands with their axes, and its options."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attncalc.language.graph import Node
 from attncalc.record.trace import NOTHING, Trace
 
 Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model", "checkpoint"]
-"""What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
+"""Which entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
 
-`data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient. An
-`expression` is no array but a formula, `x**2 + sin(y)`: its value is one text, and its parameter an Expression. A
-`model` is no array either: it is a file that holds other operands, and options, by their names. A `checkpoint` is the
-folder of one as others write it, whose path is kept.
+`data` are finite numbers such as targets and class weights, for which nobody wants a gradient. An `expression` is no
+array but a formula, `x**2 + sin(y)`: its value is a text, and its parameter an Expression. A `model` is no array
+either, but a file that holds other operands, and options, by name. A `checkpoint` is a model's folder in the usual
+format; its path is kept.
 """
 
 Shape = tuple["str | tuple[str, ...]", ...]
@@ -33,34 +33,34 @@ class Operand(NamedTuple):
     """An array that a calculation takes."""
 
     name: str  # the word on the command line, the JSON key, the library's parameter: "wq"
-    symbol: str  # how formulas speak of it: "W_Q"
-    shapes: tuple[Shape, ...]  # the declared axes; several when a vector or a matrix will do
+    symbol: str  # its name in formulas: "W_Q"
+    shapes: tuple[Shape, ...]  # the declared axes; several if, for example, a vector or a matrix will do
     required: bool = False
     positional: bool = False
     kind: Kind = "real"
     broadcasts: bool = False  # read from the right: a mask [m] or [n, m] serves every head; axes of size 1 are any size
     help: str = ""
-    words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
+    words: tuple[str, ...] = ()  # words that may stand for it: `--bias alibi`; an option of its name holds the word
     of: str = ""  # the axis that tokens point into, whose labels are their words
-    named: bool = False  # its rows are vectors that other operands may be, by their labels: `analogy king man woman`
-    replaces: str = ""  # the operand whose place it takes under an option: "tokens if kind=vision"
-    when: tuple[tuple[str, str], ...] = ()  # for each shape the option and its word that ask for it; ("", "") for none
+    named: bool = False  # other operands may be its rows, by their labels: `analogy king man woman`
+    replaces: str = ""  # the operand that it replaces under an option: "tokens if kind=vision"
+    when: tuple[tuple[str, str], ...] = ()  # for each shape the option and the word that ask for it; ("", "") if none
 
     def under(self, options: Mapping[str, Any]) -> Operand:
-        """The operand with the shapes that these options leave it."""
+        """The operand with the shapes that it may have under these options."""
         asked = [s for s, (name, word) in zip(self.shapes, self.when, strict=False) if name and options[name] == word]
         free = [s for s, (name, _) in zip(self.shapes, self.when, strict=False) if not name]
         return self._replace(shapes=tuple(asked or free)) if self.when else self
 
     def means(self, value: Any) -> bool:
-        """Whether a value is one of the words that may stand for the array."""
+        """Whether a value is one of the words that may stand for the operand."""
         return isinstance(value, str) and value in self.words
 
 
 UPSTREAM = Operand("upstream", "upstream", ((),), help="the gradient of the loss with respect to the result")
-"""What every backward pass takes beside the calculation's own operands: of the result's shape, whatever that is."""
+"""The operand that every backward pass takes besides the calculation's own; it has the result's shape."""
 WEIGHTS = "weights"
-"""The word for operands that come together by their names, as weights are usually stored."""
+"""The word for a file that holds several operands by name, as weights are usually stored."""
 
 
 class Range(NamedTuple):
@@ -70,11 +70,11 @@ class Range(NamedTuple):
     at_most: float | None = None
     above: float | None = None
     below: float | None = None
-    instead: str = ""  # what does what one beyond it may have been meant to do
-    optional: bool = False  # whether there is none without the option, which 0 may have been meant to say
+    instead: str = ""  # the hint for a number out of range
+    optional: bool = False  # whether leaving the option out means "none", which 0 may have been meant to say
 
     def holds(self, number: Any) -> bool:
-        """Whether the number lies within."""
+        """Whether the number is within the range."""
         return (
             (self.at_least is None or number >= self.at_least)
             and (self.at_most is None or number <= self.at_most)
@@ -97,9 +97,9 @@ IF_ANY, CAP = AT_LEAST_1._replace(optional=True), ABOVE_0._replace(optional=True
 
 
 class With(NamedTuple):
-    """What an option says nothing without, one of these: `Annotated[bool, "…", With(("causal", "bias=t5"))]`.
+    """An option has no effect without one of these: `Annotated[bool, "…", With(("causal", "bias=t5"))]`.
 
-    They are other options, words of theirs, or operands; where there is nothing called as the first, nothing is told.
+    They are other options, choices of options, or operands. Nothing is reported if the first is not declared.
     """
 
     names: tuple[str, ...]
@@ -109,33 +109,33 @@ class Option(NamedTuple):
     """A scalar or a switch."""
 
     name: str  # the library's parameter: "causal_align"; a dash on the command line
-    types: tuple[type, ...]  # bool, int, float, str in the order in which a word is tried; dict for x=3,y=1
-    choices: tuple[str, ...]  # the words that it may be, if it may be a word at all
-    many: bool  # a list of them: `--n 2,8,32`
+    types: tuple[type, ...]  # bool, int, float, str, in the order in which they are tried; dict for x=3,y=1
+    choices: tuple[str, ...]  # the words that it may be, if any
+    many: bool  # whether it is a list: `--n 2,8,32`
     default: Any
     help: str
     range: Range = Range()
-    beside: tuple[str, ...] = ()  # without all of these it says nothing
+    beside: tuple[str, ...] = ()  # it has no effect without any of these
 
     @property
     def flag(self) -> str:
-        """How it is spelled on the command line."""
+        """Its spelling on the command line."""
         return flag(self.name)
 
     def word(self, text: str) -> str | None:
-        """The word of its choices that a text is, infinity in any spelling; None for another."""
+        """The choice that a text is, with infinity in any spelling; None if it is no choice."""
         if text not in self.choices and "inf" in self.choices and is_infinite(text):
             return "inf"
         return text if text in self.choices else None
 
 
 def options_of(trace: Trace) -> Mapping[str, Any]:
-    """A trace's options, for whoever has declared them and knows what each may be."""
+    """A trace's options as Any, for the calculation that declared them and knows their types."""
     return trace.options
 
 
 class Declared(NamedTuple):
-    """What the decorator says of an operand; the last three of one in a family, which is no parameter by itself."""
+    """What the decorator says about an operand; the last three fields are for operands that are no parameters."""
 
     text: str
     kind: Kind = "real"
@@ -149,12 +149,12 @@ class Declared(NamedTuple):
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The axes, several where options choose among them, or a vector will do for a matrix."""
+        """The declared axes; several if options choose among them, or if a vector will do for a matrix."""
         return tuple(parse_shape(part) for part in self.text.split("|"))
 
     @property
     def when(self) -> tuple[tuple[str, str], ...]:
-        """For each of these the option and its word that ask for it, where one says so."""
+        """For each shape the option and the word that ask for it; empty if no shape names an option."""
         return tuple(map(parse_condition, self.text.split("|"))) if ":" in self.text else ()
 
 
@@ -166,9 +166,9 @@ class Declaration(NamedTuple):
 
     operands: tuple[Operand, ...]
     options: tuple[Option, ...]
-    bundles: Mapping[str, tuple[Any, str]] = NOTHING  # parameter → its class, and what its options' names begin with
+    bundles: Mapping[str, tuple[Any, str]] = NOTHING  # parameter → its class, and the prefix of its options' names
     families: Mapping[str, tuple[str, ...]] = NOTHING  # parameter → the operands that it holds
-    layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → those of each of its layers
+    layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → the operands of each of its layers
 
 
 operand = Declared
@@ -184,7 +184,7 @@ def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Decl
 def layer_of(name: str) -> tuple[str, int | None, str]:
     """`"encoder 2/wq"` → ("encoder", 2, "wq"), `"final norm/gamma"` → ("final_norm", None, "gamma").
 
-    The first is "" where a name is that of no layer's operand. A stack may lie in an encoder or a decoder:
+    The first is "" if the name is not one of a layer's operand. A stack may lie in an encoder or a decoder:
     `"encoder/layer 2/attention/wq"` → ("encoder_layer", 2, "attention/wq").
     """
     if "/" not in name:
@@ -196,7 +196,7 @@ def layer_of(name: str) -> tuple[str, int | None, str]:
 
 
 def parse_condition(text: str) -> tuple[str, str]:
-    """`"kind=muon: r c"` → ("kind", "muon"), the option with which an operand has these axes; ("", "") for any."""
+    """`"kind=muon: r c"` → ("kind", "muon"), the option under which an operand has these axes; ("", "") if none."""
     name, _, word = text.rpartition(":")[0].strip().partition("=")
     return name, word
 
@@ -209,15 +209,15 @@ def parse_shape(text: str) -> Shape:
 
 
 class Exercise(NamedTuple):
-    """What a quiz changes of a calculation's sample, where new numbers alone would make a poor exercise of it."""
+    """What a quiz changes in a calculation's sample, if new numbers alone would make a poor exercise."""
 
-    refused: str = ""  # why it makes none, and what does in its place
+    refused: str = ""  # why there is no exercise; `instead` says what to use in its place
     instead: str = ""
-    sizes: Mapping[str, int] = NOTHING  # of axes that are long in the sample, or too short to tell mistakes apart
-    one_of: tuple[Mapping[str, Any], ...] = ()  # options that go together, one set of which is taken
-    at_hard: Mapping[str, Any] = NOTHING  # options that make a hard exercise of a usual one
-    formulas: Mapping[str, tuple[str, ...]] = NOTHING  # in place of the sample's, by the level
-    truths: tuple[str, ...] = ()  # operands of noughts and ones
+    sizes: Mapping[str, int] = NOTHING  # axis → its size, if the sample's is long or too short to tell mistakes apart
+    one_of: tuple[Mapping[str, Any], ...] = ()  # sets of options, one of which is taken
+    at_hard: Mapping[str, Any] = NOTHING  # options of a hard exercise
+    formulas: Mapping[str, tuple[str, ...]] = NOTHING  # level → formulas in place of the sample's
+    truths: tuple[str, ...] = ()  # operands whose entries are 0 or 1
 
 
 AS_ITS_SAMPLE = Exercise()

@@ -1,9 +1,9 @@
-"""Which pictures a calculation declares, and what it is handed to make them.
+"""Which pictures a calculation declares, and the tools to make them.
 
-A calculation that says nothing is pictured by its result: a vector as bars, a matrix as shades. One that declares
-`pictures` names the steps to show in its place, or gives a function of its trace that yields steps and pictures. What
-such a function needs and the trace does not hold (other temperatures, the heights around a path) it asks of the Sweep,
-which evaluates the same graph elsewhere: no formula is typed a second time.
+By default a picture shows the result: a vector as bars, a matrix as shades. A calculation that declares `pictures`
+names the steps to show instead, or gives a function of its trace that yields steps and pictures. If such a function
+needs values that the trace does not hold (other temperatures, the heights around a path), it asks the Sweep, which
+evaluates the same graph elsewhere, so that no formula is written twice.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from attncalc.record.trace import Step, Trace
 
 
 class Sweep(NamedTuple):
-    """The ways to work a calculation out elsewhere: under other options, or over a whole range of its numbers."""
+    """Ways to evaluate a calculation elsewhere: under other options, or over a range of its numbers."""
 
     again: Callable[..., Trace]  # with other operands or options: again(temperature=2); every turn of a loop is kept
-    over: Callable[[str, Mapping[str, Array]], Array]  # a step's value where single numbers are arrays instead
+    over: Callable[[str, Mapping[str, Array]], Array]  # a step's value with arrays in place of single numbers
 
 
 Pictures = tuple[str, ...] | Callable[[Trace, Sweep], Iterable[Picture | Step]]
-"""What a calculation declares: the names of steps or operands, or a function that yields what is to be drawn."""
+"""What a calculation declares: the names of steps or operands, or a function that yields what to draw."""
 
 
 MOST_LINES = 6
-"""So many curves one can still tell apart."""
+"""More curves than this cannot be told apart."""
 MOST_ARROWS = 8
-"""So many vectors one can still tell apart."""
+"""More vectors than this cannot be told apart."""
 MOST_TURNS = 2_000
-"""So many turns of a loop are all drawn; of more, those that a page shows."""
+"""Up to so many turns of a loop are all drawn; of a longer one, only those that a page shows."""
 
 
 def every_turn(trace: Trace, sweep: Sweep) -> Trace:
@@ -46,7 +46,7 @@ def every_turn(trace: Trace, sweep: Sweep) -> Trace:
 
 
 def turns(trace: Trace, turn: str, name: str) -> list[tuple[int, Any]]:
-    """A step's value in each turn of a loop that was kept, with the turn's number: `turns(trace, "step", "loss")`."""
+    """(turn's number, value) of a step in each turn of a loop that was kept: `turns(trace, "step", "loss")`."""
     found = []
     for step in trace.steps:
         word, _, number = step.group.rpartition(" ")
@@ -56,7 +56,7 @@ def turns(trace: Trace, turn: str, name: str) -> list[tuple[int, Any]]:
 
 
 def vectors_of(trace: Trace, name: str) -> list[tuple[str, Array]]:
-    """The rows of a step or an operand with their labels, of a few at most; none of a stack, or of other things."""
+    """The rows of a matrix, a step or an operand, with their labels; empty if there are too many or it is no matrix."""
     steps = [step for step in trace.steps if step.key == name and step.value is not None]
     value = steps[0].value if steps else trace.inputs[name].value if name in trace.inputs else None
     if value is None or value.ndim != 2 or len(value) > MOST_ARROWS or not np.isfinite(value.astype(float)).all():
@@ -67,9 +67,9 @@ def vectors_of(trace: Trace, name: str) -> list[tuple[str, Array]]:
 
 
 def fan(title: str, first: tuple[str, Array], others: Iterable[tuple[str, Array]]) -> Plane | None:
-    """Vectors of any width around a first one, which lies on the axis: lengths are true, and angles to it.
+    """Vectors of any width drawn around the first one, which lies on the axis; lengths and angles to it are true.
 
-    None where one of them has no direction.
+    None if one of them has no direction.
     """
     own, base = float(np.linalg.norm(first[1])), np.asarray(first[1], dtype=float)
     if not own or not np.isfinite(own):

@@ -1,1 +1,1 @@
-"""From a graph to values, and what else a graph tells."""
+"""From a graph to values, costs and differences."""

@@ -1,8 +1,8 @@
-"""What a calculation costs in FLOPs and bytes: they are counted on its graph, and nothing is computed.
+"""The cost of a calculation in FLOPs and bytes, counted on its graph without computing anything.
 
-A multiplication and an addition count one each, so a product [n, k]·[k, m] costs 2·n·k·m. An exponential, a root or
+A multiplication and an addition count as one each, so a product [n, k]·[k, m] costs 2·n·k·m. An exponential, a root or
 another function of one number counts as one. Moving and choosing entries costs nothing, and neither does a number that
-is known beforehand, such as √d_k. What is worked out by turns until it settles, as eigenvalues are, is not counted.
+is known beforehand, such as √d_k. Iterative algorithms, such as those for eigenvalues, are not counted.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from attncalc.language.graph import Node, inside, walk
 
 
 class Count:
-    """So many times something: a sum of products of sizes, 2·n·m·d_k + 5·n·m, and the number that it comes to."""
+    """A count as a sum of products of sizes, 2·n·m·d_k + 5·n·m; `int` gives its number."""
 
     __slots__ = ("terms",)
 
     def __init__(self, terms: Iterable[tuple[int, Axes]] = ()) -> None:
-        # the factors in a fixed order → how often, and the factors in the order of writing
+        # the factors in sorted order → (how often, the factors in the order of writing)
         self.terms: dict[Axes, tuple[int, Axes]] = {}
         for times, factors in terms:
             key = tuple(sorted(factors))
@@ -38,7 +38,7 @@ class Count:
         return sum(often * math.prod(axis.size for axis in factors) for often, factors in self)
 
     def __str__(self) -> str:
-        """`2·n·m·d_k + 5·n·m`; a size that its name does not tell is written as a number."""
+        """`2·n·m·d_k + 5·n·m`; just the number if one name stands for several sizes."""
         sizes: dict[str, set[int]] = {}
         for _, factors in self:
             for axis in factors:
@@ -48,7 +48,7 @@ class Count:
         return " + ".join(_product(often, factors) for often, factors in self) or "0"
 
     def spoken(self, names: Mapping[str, str], products: Mapping[tuple[str, str], Axis]) -> Count:
-        """The same in other words: sizes by other names, and two sizes multiplied as the one that they make up."""
+        """The same count with sizes renamed, and with products of two sizes written as one size."""
         return Count((often, _spoken(factors, names, products)) for often, factors in self)
 
 
@@ -56,7 +56,7 @@ class Cost(NamedTuple):
     """What a step costs."""
 
     flops: Count
-    values: Count  # how many numbers it holds that were not there before; a step that only moves entries holds none
+    values: Count  # how many new numbers it holds; a step that only moves entries holds none
     whole: bool  # whether all of it could be counted
 
 
@@ -73,7 +73,7 @@ def flops(node: Node) -> Count:
 
 
 def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
-    """Each step's cost, by its key: that of the primitives between it and the steps before it."""
+    """Step's key → its cost: that of the primitives between it and the steps that it uses."""
     counted: set[Node] = set()
     costs: dict[str, Cost] = {}
     known = _known_beforehand(roots := list(roots))
@@ -91,12 +91,12 @@ def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
 
 
 def total(counts: Iterable[Count]) -> Count:
-    """Their sum."""
+    """The sum of several counts."""
     return Count(term for count in counts for term in count)
 
 
 def _known_beforehand(roots: Iterable[Node]) -> set[Node]:
-    """Single numbers that no operand has a part in: √d_k, 8·h/H."""
+    """Single numbers that do not depend on operands: √d_k, 8·h/H."""
     known: set[Node] = set()
     for node in walk(*roots):
         if not node.axes and node.op not in ("input", "step") and known.issuperset(node.sources):
@@ -118,7 +118,7 @@ def _spoken(factors: Axes, names: Mapping[str, str], products: Mapping[tuple[str
 
 
 def _product(often: int, factors: Axes) -> str:
-    """`2·n²·d_model`, sizes of vectors last."""
+    """A term as text, `2·n²·d_model`, with sizes of vectors last."""
     names = sorted((axis.name for axis in factors), key=lambda name: name.startswith("d"))
     raised = {1: "", 2: "²", 3: "³"}
     powers = (name + raised.get(p := names.count(name), f"^{p}") for name in dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Central differences: what a gradient comes to without any rule of calculus, to be put beside it."""
+"""Central differences: the gradient without any rule of calculus, to check the backward pass."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from attncalc.language.graph import Node
 from attncalc.record.trace import Check
 
 WITHIN = 1e-6
-"""How far the two may lie apart, relative to the largest of the gradient, of the loss, and of 1."""
+"""How far both gradients may differ, relative to the largest of gradient, loss and 1."""
 STEP = float(np.cbrt(np.finfo(np.float64).eps))
-"""How far an entry is moved, relative to it and to 1."""
+"""How far an entry is moved, relative to the entry or, if that is larger, to 1."""
 MOVED_AT_ONCE = 4_000_000
-"""So many numbers at most are moved in one evaluation: the moved copies of an operand stand on a leading axis."""
+"""The most numbers in one evaluation of moved copies of an operand, which are stacked along a leading axis."""
 
 
 def compare(output: Node, name: str, gradient: Array, operands: Mapping[str, Array], upstream: Array) -> Check:
-    """Central differences of Σ upstream ⊙ output with respect to the operand called `name`, beside its gradient.
+    """Compare the gradient with central differences of Σ upstream ⊙ output with respect to the operand `name`.
 
-    Where they lie apart it is looked at more closely: at a kink the gradient is one of the slopes of either side, or
-    between them, and where the slope changes fast finer differences come nearer.
+    If they disagree, two causes are ruled out. At a kink the gradient lies between the slopes on both sides; where the
+    slope changes fast, finer differences come closer.
     """
     sides = slopes(output, name, operands, upstream)
     numeric = sides.mean(axis=0)
@@ -57,6 +57,6 @@ def slopes(output: Node, name: str, operands: Mapping[str, Array], upstream: Arr
 
 
 def _losses(output: Node, operands: Mapping[str, Array], upstream: Array, count: int) -> Array:
-    """One loss for each moved copy; an output that the moved operand has no part in is the same for all of them."""
+    """The loss of each moved copy, the same for all if the output does not depend on the moved operand."""
     values = evaluate([output], operands, keep=lambda node: False, careful=False)[output]
     return np.broadcast_to((values * upstream).sum(axis=tuple(range(-upstream.ndim, 0))), (count,))

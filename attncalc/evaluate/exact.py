@@ -1,4 +1,4 @@
-"""Operands as exact numbers or as letters; what follows from them is exact by itself."""
+"""Operands as exact numbers or as letters; everything computed from them is then exact too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FACTOR = re.compile(r"([*/]?)(?:(pi)|(sqrt|ln|exp)\(([^/()]+)(?:/([^()]+))?\)|(
 
 
 def exact(given: Given) -> Given:
-    """The operand as exact numbers: each by the digits that it was written with, 0.1 as 1/10, 1/3 as a third."""
+    """The operand as exact numbers, each exactly as it was written: 0.1 as one tenth, 1/3 as one third."""
     if given.value.dtype.kind != "f":
         return given
     refuse_many(given.value.size)
@@ -31,7 +31,7 @@ def exact(given: Given) -> Given:
 
 
 def _entry(text: str) -> Any:
-    """An entry in the grammar of attncalc.common.numerals, which has already read it once."""
+    """The exact value of an entry, which attncalc.common.numerals has already accepted."""
     text = str(text).strip()
     if text.casefold() in ("-inf", "-infinity"):
         return -sympy.oo
@@ -56,7 +56,7 @@ def _decimal(text: str) -> Any:
     figures, _, exponent = text.casefold().partition("e")
     if not figures.strip("0."):
         return sympy.Integer(0)
-    if abs(int(exponent or 0)) > EXACT_DIGITS:  # SymPy would write out the power of ten
+    if abs(int(exponent or 0)) > EXACT_DIGITS:  # SymPy would write the power of ten out
         raise NotExact(f"the entry {visible(text, 40)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
     return sympy.Rational(text)
 
@@ -69,7 +69,7 @@ def letters(name: str, shape: Sequence[int]) -> Given:
         fact = f"{name} would have {math.prod(shape):,} letters, but the limit is {MOST_EXACT:,}"
         raise NotExact(fact, hint=f"{name} as 2x3 has six")
     value = np.empty(shape, dtype=object)
-    name = name.replace("_", "")  # one underscore, before the place: `refchosen_0`
+    name = name.replace("_", "")  # the only underscore is that before the place: `refchosen_0`
     for place in np.ndindex(*shape):
         below = ",".join(map(str, place)) if any(i > 9 for i in place) else "".join(map(str, place))
         value[place] = sympy.Symbol(f"{name}_{below}" if below else name, real=True)

@@ -1,12 +1,12 @@
-"""Loops: a turn's graph, evaluated again and again, what comes out of one turn going into the next.
+"""Loops: the graph of one turn, evaluated again and again, with the results of each turn going into the next.
 
-For what depends on values, so that it cannot be one graph: a descent that stops when it settles. A loop holds no
-arithmetic; it keeps the first and the last turns for the reader. Where every turn is longer than the one before, as
-with tokens that are chosen one by one, the graph grows instead, until a value says that it is enough.
+They are for calculations that depend on values and cannot be one graph, such as a descent that stops when it converges.
+A loop does no arithmetic of its own; it keeps the first and the last turns for the reader. If every turn is longer than
+the one before, as when tokens are chosen one by one, the graph grows instead, until a value says that it is enough.
 
-Before a loop runs its turn is made ready: what no turn changes is worked out once, every value has its place, and a
-turn is a list of calls: a hundred thousand turns over a dozen single numbers would else go into telling nodes apart.
-It gives what evaluate gives, by the same kernels.
+Before a loop runs, its turn is compiled to a list of calls: what no turn changes is computed once, and every value gets
+a place in a list. A hundred thousand turns over a dozen single numbers would otherwise spend their time looking up
+nodes. The results are those of evaluate, by the same kernels.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from attncalc.language.graph import Node
 
 
 class Values(Mapping[Node, Any]):
-    """The values of one turn: of any node, and to go through, of its named steps."""
+    """The values of one turn, for any node of its graph; iteration goes over the named steps alone."""
 
     __slots__ = ("_places", "_values")
 
@@ -46,12 +46,12 @@ class Values(Mapping[Node, Any]):
         return sum(1 for _ in self)
 
     def number(self, node: Node) -> Any:
-        """A single number, as it is."""
+        """The value of a node that is a single number, without an array around it."""
         return self._values[self._places[node]]
 
 
 class End(NamedTuple):
-    """Why a loop ends early; `failed` takes the turn back that says so, if it is not the first one, and warns."""
+    """Why a loop ends early; if `failed`, the last turn is dropped, unless it is the only one, with a warning."""
 
     reason: str
     failed: bool = False
@@ -59,41 +59,41 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Loop:
-    """What a calculation returns whose turns depend on values."""
+    """Returned by a calculation whose turns depend on values."""
 
     turn: str  # what a turn is called: "iteration"
     start: Mapping[str, Any]  # the values that go into the first turn, by the names of its inputs
     steps: tuple[Node, ...]  # the roots of a turn's graph
-    carry: Mapping[str, Node]  # input → the node whose value it gets at the next turn
+    carry: Mapping[str, Node]  # input → the node whose value it gets in the next turn
     turns: int
     results: tuple[Node, ...]  # the steps whose last values are the outputs, the result first
     stop: Callable[[Values], End | None] | None = None  # asked after every turn
     first: int = 1  # the number of the first turn
     rows: tuple[Node, ...] = ()  # the steps that make up a table with a row for each turn
-    loss: Node | None = None  # what a backward pass starts from, in the first turn; nothing has a gradient without it
+    loss: Node | None = None  # where a backward pass starts, in the first turn; without it there are no gradients
 
 
 @dataclass(frozen=True)
 class Growth:
-    """What a calculation returns whose graph grows by a turn until a value says that it is enough."""
+    """Returned by a calculation whose graph grows turn by turn until a value says that it is enough."""
 
     turn: str  # what a turn is called: "token"
-    steps: Iterator[Node]  # writes a turn at a time, in a group of its own: the step that is looked at
+    steps: Iterator[Node]  # it writes one turn at a time, in a group of its own, and yields the step to look at
     turns: int
-    enough: Callable[[Array], bool]  # asked of that step's value
-    results: Callable[[], tuple[Node, ...]]  # written behind the last turn, the result first
+    enough: Callable[[Array], bool]  # whether that step's value ends the loop
+    results: Callable[[], tuple[Node, ...]]  # writes the results after the last turn, the main one first
 
 
 KEPT = 6
-"""So many turns are kept at the beginning, and as many at the end."""
+"""How many turns are kept at the beginning, and at the end."""
 MOST = 10_000_000
-"""So many turns take minutes, and no more are made."""
+"""The limit for the number of turns; so many take minutes."""
 MOST_KEPT = 50_000
-"""So many turns take half a gigabyte where all are kept, and no more are."""
+"""The limit if all turns are kept; so many take half a gigabyte."""
 
 
 class Turn(NamedTuple):
-    """One turn that is kept: its number and its values."""
+    """A turn that is kept: its number and its values."""
 
     number: int
     values: Values
@@ -101,7 +101,7 @@ class Turn(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A loop that has ended: the turns that were kept, how many there were, and why it ended early, if it did."""
+    """A finished loop: the turns that were kept, how many there were, and why it ended early, if it did."""
 
     kept: list[Turn]
     turns: int
@@ -116,15 +116,15 @@ def run(
     after_step: Rounding | None = None,
     keep_all: bool = False,
 ) -> Ran:
-    """Turn after turn, until the loop's own reason to stop or its number of turns."""
+    """Run the loop turn by turn, until it stops itself or its number of turns is reached."""
     if loop.turns > MOST:
         raise OptionError(f"{loop.turns:,} {loop.turn}s are asked for, but {MOST:,} is the limit")
     start = {**operands, **loop.start}
     program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
     first: list[Turn] = []
-    latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 1)  # one of them may be taken back
+    latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 1)  # one of them may be dropped
     end, state = None, start
-    with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
+    with np.errstate(all="ignore"):  # the code that reads the steps finds and reports what overflows or is undefined
         for done in range(loop.turns):
             turn = Turn(loop.first + done, program.run(state), state)
             (first if len(first) < KEPT else latest).append(turn)
@@ -149,7 +149,7 @@ def run(
 def grown(
     growth: Growth, operands: Mapping[str, Array], *, dtype: str = "float64", after_step: Rounding | None = None
 ) -> tuple[tuple[Node, ...], dict[tuple[str, str], Array]]:
-    """The results behind the turns that were needed, and the steps' values by their keys, so that none is lost."""
+    """The results after the turns that were needed, and the values of all steps by their keys."""
     known: dict[tuple[str, str], Array] = {}
     for done, chosen in enumerate(growth.steps, start=1):
         values = evaluate([chosen], operands, dtype=dtype, given=known, after_step=after_step)
@@ -161,7 +161,7 @@ def grown(
 
 
 class Program:
-    """The graph behind some roots; `changing` names the inputs whose values are another at every turn."""
+    """The graph behind some roots as a list of calls; `changing` names the inputs that change at every turn."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class Program:
         ]
 
     def run(self, state: Mapping[str, Array]) -> Values:
-        """The values that follow from a state."""
+        """The values of all nodes for these inputs."""
         values = self.template.copy()
         for node, place in self.inputs:
             values[place] = self.bare(node, state[node.args["name"]])
@@ -206,16 +206,16 @@ class Program:
         return Values(self.places, values)
 
     def from_where(self, node: Node) -> tuple[int, int | None, tuple[int, ...]]:
-        """The places of the first source, of the second one, and of any others."""
+        """The places of the first source, of the second, and of any others."""
         places = [self.places[source] for source in node.sources]
         return places[0], places[1] if len(places) > 1 else None, tuple(places[2:])
 
     def bare(self, node: Node, value: Array) -> Any:
-        """A single float without the array around it."""
+        """The value, without an array around it if it is a single float."""
         return value[()] if self.numbers and not node.axes else value
 
     def call(self, node: Node) -> Callable[..., Any]:
-        """What gives the node's value from those of its sources."""
+        """The function that computes the node's value from those of its sources."""
         if node.op == "step":
             by_hand = self.by_hand
             return (lambda value: by_hand(np.asarray(value))) if by_hand else lambda value: value
@@ -225,7 +225,7 @@ class Program:
         return partial(_by_machine, self.machine, node, found)
 
     def called(self, node: Node) -> Callable[..., Any]:
-        """The primitive's kernel, as it takes the values of the sources."""
+        """The primitive's kernel as a function of the sources' values."""
         kernel = node.row.kernel
         quick = node.row.quick(node) if self.numbers and node.row.quick else None
         if not node.row.elementwise:

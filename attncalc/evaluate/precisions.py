@@ -1,4 +1,4 @@
-"""The types in which machines store numbers: what a number becomes in one, and a graph whose values all become so."""
+"""The types in which machines store numbers: how a number is rounded to one, and a graph with all values rounded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Precision(NamedTuple):
     bits: int  # significant ones
     least: int  # the exponent of the smallest normal number
     most: float  # the largest finite number
-    beyond: float = np.inf  # what becomes of larger ones
+    beyond: float = np.inf  # the value that replaces larger numbers
 
 
 PRECISIONS = {
@@ -29,13 +29,13 @@ PRECISIONS = {
     "float32": Precision(24, -126, float(2.0**128 - 2.0**104)),
     "float64": Precision(53, -1022, float(np.finfo(np.float64).max)),
 }
-"""By their names (`STORED`), the coarsest first."""
+"""Type's name (`STORED`) → its precision, the coarsest first."""
 
 
 def held(value: Array, name: str, by_chance: np.random.Generator | None = None) -> Array:
-    """What a type holds of numbers: the nearest that it has, of two as near the even one; ∞ or NaN beyond its largest.
+    """The numbers rounded to a type: to the nearest, ties to even; ∞ or NaN beyond its largest.
 
-    Or one of the two beside a number by chance, the likelier the nearer it is.
+    With `by_chance` the rounding is stochastic: up or down, the nearer number with the larger probability.
     """
     bits, _, most, beyond = PRECISIONS[name]
     if value.dtype.kind != "f" or bits >= PRECISIONS["float64"].bits:
@@ -48,7 +48,7 @@ def held(value: Array, name: str, by_chance: np.random.Generator | None = None) 
 
 
 def _unit(value: Array, name: str) -> Array:
-    """How far the numbers of a type lie apart where a value is."""
+    """The spacing of the type's numbers around a value."""
     bits, least, *_ = PRECISIONS[name]
     _, exponent = np.frexp(np.where(np.isfinite(value), value, 0.0))
     return np.asarray(np.ldexp(1.0, np.maximum(exponent, least + 1) - bits))
@@ -59,14 +59,14 @@ class Rounded(NamedTuple):
 
     name: str
     before: float  # in float32
-    below: float  # the numbers of the type on both sides of it; the same where it has that one
+    below: float  # the type's numbers on both sides; both are the number itself if the type has it
     above: float
     value: float
-    by_terms: bool  # not at the end alone: each term of a sum was
+    by_terms: bool  # whether a sum was rounded after each of its terms, not only at the end
 
 
 CARRIER = "float32"
-"""In which values of narrow types are kept: it holds all of their numbers, and their products."""
+"""The type that holds values of narrow types: it has all of their numbers, and products of two."""
 _AT_ONCE = 2**16  # entries
 
 
@@ -76,9 +76,9 @@ Key = tuple[str, str]
 class Narrow:
     """A machine that rounds each operand, and the result of each primitive, to a type of few digits.
 
-    Sizes, the numbers of options and what is made of these alone are no values of it, and are float32 up to the step
-    that they make. A choice or a move gives entries as they are. Sums are added up in float32 and then rounded, those
-    of products and means too; or, where that is to be in the same type, they are rounded after each of their terms.
+    Sizes, options and what is computed from these alone are not rounded: they are float32 up to the step they make.
+    Choices and moves leave entries as they are. Sums, also those in products and means, are accumulated in float32 and
+    then rounded; or, with `accumulate="same"`, they are rounded after each of their terms.
     """
 
     kind = CARRIER
@@ -92,11 +92,11 @@ class Narrow:
         self.limit = f"it is beyond {PRECISIONS[name].most:.5g}, the largest {name}"
 
     def held(self, value: Array) -> Array:
-        """What the type holds of a value. An infinity that stands for a mask stays one, whatever the type has."""
+        """The value rounded to the type. Infinities, which may be masks, stay, even if the type has none."""
         if value.dtype.kind != "f":
             return value
         flat, found = value.reshape(-1), np.empty(value.size, CARRIER)
-        for begin in range(0, value.size, _AT_ONCE):  # the steps of it take many times the bytes of the value
+        for begin in range(0, value.size, _AT_ONCE):  # intermediate results take many times the bytes of the value
             piece = flat[begin : begin + _AT_ONCE]
             found[begin : begin + _AT_ONCE] = np.where(np.isinf(piece), piece, held(piece, self.name))
         return found.reshape(value.shape)
@@ -112,7 +112,7 @@ class Narrow:
         return {node for node in moved if node.op not in ("step", "input") and (_computes(node) or not node.sources)}
 
     def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
-        """A primitive's result, which has been worked out in float32 from the values of its sources."""
+        """A primitive's result after rounding; `value` was computed in float32 from the sources' values."""
         if not node.sources and not np.mod(value, 1).any():
             return value  # a step of ids, places or sizes
         if self._by_terms(node) and node.row.adds:
@@ -125,11 +125,11 @@ class Narrow:
         return self.held(value)
 
     def _by_terms(self, node: Node) -> bool:
-        """Whether a primitive is a sum, or a mean, that is rounded after each of its terms."""
+        """Whether a primitive is a sum or a mean that is rounded after each term."""
         return self.accumulate == "same" and (node.row.adds or bool(node.row.terms and node.row.body))
 
     def before(self, node: Node, operands: Mapping[str, Array], known: Mapping[Key, Array]) -> Array | None:
-        """What a step's entries are before they are rounded, in float32; None where nothing is computed."""
+        """A step's entries before they are rounded, in float32; None if nothing is computed."""
         made = node.sources[0]
         if not _computes(made):
             return None
@@ -137,13 +137,13 @@ class Narrow:
         return value_of(made, sources, operands, np.dtype(CARRIER))
 
     def told(self, node: Node, before: float, value: float) -> Rounded:
-        """How such an entry has been rounded."""
+        """How an entry has been rounded, from its values before and after."""
         unit = float(_unit(np.asarray(before), self.name))
         below, above = np.floor(before / unit) * unit, np.ceil(before / unit) * unit
         return Rounded(self.name, before, below, above, value, self._by_terms(node.sources[0]))
 
     def _added(self, node: Node, sources: Sequence[Array]) -> Array:
-        """A sum, or the sums of a product, of one term after the other."""
+        """A sum, or a product's sums, rounded after each term."""
         (name,) = node.row.mixes(node)
         places = [source.names.index(name) for source in node.sources]
         found: Array | None = None
@@ -155,6 +155,6 @@ class Narrow:
 
 
 def _computes(node: Node) -> bool:
-    """Whether a primitive makes new numbers, and no truths or places of an axis."""
+    """Whether a primitive computes new numbers, not truths or places of an axis."""
     row = node.row
     return row.flops != 0 and not row.points and not row.truth

@@ -1,11 +1,11 @@
 """Exact entries over one denominator: in lowest terms, common factors taken out, one exponential per term.
 
-SymPy's own `together` is general and slow. What comes up here is sums and quotients of fractions, roots, exponentials
-and letters: an entry is read as one product, a sum in it as a factor with its terms known, and each part that several
-entries share, as the entries of a softmax's row share their denominator, is read once.
+SymPy's own `together` is general and slow. Here only sums and quotients of fractions, roots, exponentials and letters
+occur. An entry is read as one product, and a sum in it as a factor whose terms are remembered. A part that several
+entries share, such as the denominator of a softmax's row, is read only once.
 
-So is how large entries are: their parts, their longest number, and the operations that they are written with, which
-are those that SymPy counts.
+The size of entries is measured in the same way: their parts, their longest number, and the operations in them, counted
+as SymPy counts them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from attncalc.language.exact_kernels import digits
 
 ONE, ZERO = sympy.Integer(1), sympy.Integer(0)
 LARGEST = 20_000
-"""So many operations may a step's entries hold together: beyond that nobody reads them, and SymPy grows slow."""
+"""The most operations in all entries of a step: more would not be read, and SymPy would grow slow."""
 TIDIED = 400
-"""Entries of more operations than this are left as they come out."""
+"""Entries with more operations than this are not tidied."""
 MOST_TERMS = 64
-"""Products of sums are multiplied out, where that makes them shorter, up to so many terms."""
+"""Products of sums are multiplied out, if that makes them shorter, up to so many terms."""
 
 
 def step_tidier() -> Callable[[Array], Array]:
-    """What tidies the values of one evaluation, step by step: what it has read and measured once it knows again."""
+    """A function that tidies the values of one evaluation step by step, and remembers what it has read."""
     return partial(tidy, tidier=Tidier(), extents=Extents())
 
 
 def tidy(value: Array, tidier: Tidier, extents: Extents) -> Array:
-    """The entries over one denominator, common factors taken out; refuses what has grown too large to read."""
+    """The entries, each over one denominator; raise NotExact if they have grown too large to read."""
     if value.dtype != object:
         return value
     known = [extents.of(entry) for entry in value.flat]
@@ -48,7 +48,7 @@ def tidy(value: Array, tidier: Tidier, extents: Extents) -> Array:
             f"the exact entries have grown to {longest:,.0f} digits, but the limit is {EXACT_DIGITS:,}",
             hint=WITHOUT_EXACT,
         )
-    sizes = [3 * extent.parts for extent in known]  # a part is an operation at most, or a fraction with a sign
+    sizes = [3 * extent.parts for extent in known]  # a bound: a part is one operation, or a fraction with a sign
     if sum(sizes) > LARGEST:
         sizes = [extents.operations(entry) for entry in value.flat]
     if sum(sizes) > LARGEST:
@@ -58,7 +58,7 @@ def tidy(value: Array, tidier: Tidier, extents: Extents) -> Array:
         )
 
     def tidied_one(entry: Any) -> Any:
-        found = tidier.tidy(entry)  # over one denominator a high power of a sum has all of its digits
+        found = tidier.tidy(entry)  # tidying may multiply a high power out into long numbers
         return found if extents.of(found).digits <= EXACT_DIGITS else entry
 
     tidied = [
@@ -75,11 +75,11 @@ class Product(NamedTuple):
 
     number: Any  # a fraction
     root: Any  # of numbers: √3, or 1
-    exponent: Any  # of fractions and roots; other exponentials are factors like others
-    powers: dict[Any, Any]  # factor → how often, below the line where that is negative
+    exponent: Any  # made of fractions and roots; other exponentials are factors like any others
+    powers: dict[Any, Any]  # factor → its power, negative in the denominator
 
     def times(self, other: Product) -> Product:
-        """The product of both, without factors to the power 0."""
+        """The product of both; factors that cancel are dropped."""
         if self is NOTHING or other is NOTHING:
             return other if self is NOTHING else self
         number = other.number if self.number is ONE else self.number * other.number
@@ -98,7 +98,7 @@ class Product(NamedTuple):
         return Product(number, root, exponent, powers)
 
     def to_the(self, power: int) -> Product:
-        """A whole power of it."""
+        """The product to a whole power."""
         number, root, exponent, powers = self
         if number is not ONE:
             number **= power
@@ -114,11 +114,11 @@ NOTHING = Product(ONE, ONE, ZERO, {})
 
 
 class Tidier:
-    """What brings expressions over one denominator, and remembers every part that it has read."""
+    """Brings expressions over one denominator, and remembers every part that it has read."""
 
     def __init__(self) -> None:
         self._products: dict[Any, Product] = {}
-        self._terms: dict[Any, Sequence[Product]] = {}  # of the sums that are factors
+        self._terms: dict[Any, Sequence[Product]] = {}  # sum that is a factor → its terms
         self._values: dict[Any, float | None] = {}
 
     def tidy(self, entry: Any) -> Any:
@@ -173,7 +173,7 @@ class Tidier:
         return product
 
     def _sum(self, terms: Sequence[Product]) -> Product:
-        """What the terms have in common, times the sum of what is left of them as one factor."""
+        """The terms' common factors, times the sum of the remaining terms as one factor."""
         taken = NOTHING
         spread: Sequence[Product] | None = terms
         while spread is not None:
@@ -187,7 +187,7 @@ class Tidier:
         if len(terms) == 1:
             return taken.times(terms[0])
         whole = sympy.Add(*map(self._written, terms))
-        if len(whole.args) != len(terms):  # SymPy knows more of these factors
+        if len(whole.args) != len(terms):  # SymPy has simplified the sum
             return taken.times(self._product(whole))
         factor = Product(ONE, ONE, ZERO, {whole: 1})
         self._terms[whole] = terms
@@ -195,10 +195,10 @@ class Tidier:
         return taken.times(factor)
 
     def _common(self, terms: Sequence[Product]) -> Product:
-        """The largest fraction in all of them, their root if it is one, and of every factor the lowest power.
+        """The common part of all terms: the largest common fraction, a common root, and each factor's lowest power.
 
-        So is the lowest power of e, below 0 always and else where the exponents that are left are shorter: what is left
-        then begins with a 1.
+        The lowest power of e is taken out too if it is negative, or if that makes the exponents shorter: one of the
+        remaining terms is then without e.
         """
         above = math.gcd(*(term.number.p for term in terms))
         below = math.lcm(*(term.number.q for term in terms))
@@ -226,7 +226,7 @@ class Tidier:
         return lowest if left < sum(map(_width, exponents)) else ZERO
 
     def _spread(self, terms: Sequence[Product]) -> Sequence[Product] | None:
-        """The terms with the sums in them multiplied out and like ones added up; None where nothing gets shorter."""
+        """The terms with sums in them multiplied out and like terms added up; None if nothing gets shorter."""
         loose: list[Product] = []
         for term in terms:
             within = None
@@ -244,7 +244,7 @@ class Tidier:
         return None if len(loose) == len(terms) else _added(loose)
 
     def _multiplied_out(self, terms: Sequence[Product]) -> Sequence[Product] | None:
-        """The terms without sums as factors, None where that is longer."""
+        """The terms with all products of sums multiplied out; None if that is longer."""
         if not any(factor in self._terms for term in terms for factor in term.powers):
             return None
         out: list[Product] = []
@@ -263,7 +263,7 @@ class Tidier:
         return out if sum(map(self._length, out)) < sum(map(self._length, terms)) else None
 
     def _length(self, term: Product) -> int:
-        """How long a term is on paper, about."""
+        """About how long a term is on paper."""
         length = sum(_width(part) for part in term[:3] if part is not ONE and part is not ZERO)
         for factor, power in term.powers.items():
             within = self._terms.get(factor)
@@ -272,16 +272,16 @@ class Tidier:
         return length + 1
 
     def _value(self, exponent: Any) -> float | None:
-        """What an exponent is among others; None where it is more than fractions and roots of them."""
+        """The exponent as a float, to compare it with others; None unless it is made of fractions and their roots."""
         if exponent not in self._values:
             try:
                 self._values[exponent] = _value_of_roots(exponent)
-            except OverflowError:  # beyond floats
+            except OverflowError:  # too large for a float
                 self._values[exponent] = None
         return self._values[exponent]
 
     def _written(self, product: Product) -> Any:
-        """The product as an expression, in which e stands once in every term."""
+        """The product as an expression, with at most one power of e in every term."""
         number, root, exponent, powers = product
         sums = [factor for factor, power in powers.items() if factor in self._terms and power == 1]
         if len(sums) == 1 and (number.p < 0 or (self._value(exponent) or 0.0) > 0):
@@ -304,12 +304,12 @@ class Tidier:
         if number is ONE and len(factors) == 1:
             return factors[0]
         if len(factors) == 1 and (factors[0].is_Add or isinstance(factors[0], sympy.exp)):
-            return sympy.Mul(number, factors[0], evaluate=False)  # as it stands, and not multiplied out
+            return sympy.Mul(number, factors[0], evaluate=False)  # not multiplied out
         return sympy.Mul(number, *factors)
 
 
 def _added(terms: Iterable[Product]) -> list[Product]:
-    """Terms that differ in their number alone added up."""
+    """The terms with like terms, which differ in their number alone, added up."""
     numbers: dict[Any, Any] = {}
     firsts: dict[Any, Product] = {}
     for term in terms:
@@ -320,7 +320,7 @@ def _added(terms: Iterable[Product]) -> list[Product]:
 
 
 def _width(expression: Any) -> int:
-    """How many signs an expression takes on paper, about; none where it is 0."""
+    """About how many characters an expression takes on paper; 0 for the number 0."""
     if expression.is_Rational:
         return (
             len(str(abs(expression.p))) + (len(str(expression.q)) + 1 if expression.q != 1 else 0) if expression else 0
@@ -329,7 +329,7 @@ def _width(expression: Any) -> int:
 
 
 def _value_of_roots(expression: Any) -> float | None:
-    """A sum of fractions and roots of them as a float, None where it is something else."""
+    """An expression made of fractions and their roots as a float; None if it is anything else."""
     if expression.is_Rational:
         return float(expression.p / expression.q)
     if expression.is_Pow:
@@ -345,19 +345,19 @@ def _value_of_roots(expression: Any) -> float | None:
 
 
 def _plain(power: Any) -> Any:
-    """A whole power as a number of Python's."""
+    """A power as a Python int if it is whole."""
     return int(power) if power.is_Integer else power
 
 
 class Extent(NamedTuple):
-    """How many parts an expression has, itself among them, and how many digits the longest number in it."""
+    """How many parts an expression has, including itself, and how many digits its longest number has."""
 
     parts: int
     digits: float
 
 
 class Extents:
-    """What measures expressions, and remembers every part that it has measured."""
+    """Measures expressions, and remembers every part that it has measured."""
 
     def __init__(self) -> None:
         self._extents: dict[Any, Extent] = {}
@@ -374,7 +374,7 @@ class Extents:
         return known
 
     def operations(self, entry: Any) -> int:
-        """How many operations it is written with, a sign and the line of a fraction among them."""
+        """How many operations the entry holds; signs and fraction bars count too."""
         known = self._counts.get(entry)
         if known is None:
             known = self._counts[entry] = self._counted(entry)
@@ -387,12 +387,12 @@ class Extents:
             return self._counted_in_product(entry)
         inner = sum(map(self.operations, entry.args))
         if entry.is_Add:
-            below_zero = sum(map(_is_below_zero, entry.args))  # a minus takes the place of a plus
+            below_zero = sum(map(_is_below_zero, entry.args))  # a minus replaces a plus
             return inner - below_zero + len(entry.args) - 1 + (below_zero == len(entry.args))
         if isinstance(entry, (sympy.Max, sympy.Min)):
             return inner + len(entry.args) - 1
         if entry.is_Pow and entry.exp == -1:
-            return inner  # the line of the fraction in place of the sign
+            return inner  # the fraction bar replaces the sign of the exponent
         return inner + (entry.is_Pow or entry.is_Function or entry is sympy.E)
 
     def _counted_in_product(self, product: Any) -> int:
@@ -401,12 +401,12 @@ class Extents:
         below: list[Any] = []
         for factor in factors:
             (below if _is_below_line(factor) else above).append(factor)
-        # Upside down a factor lacks a sign.
+        # A factor in the denominator loses the sign of its exponent.
         inner = sum(map(self.operations, factors)) - len(below)
         fraction = bool(below) or number.q != 1
         for whole, side in ((abs(number.p), above), (number.q, below)):
             if whole != 1:
-                # SymPy multiplies a sum out by the number before it where there is a line, and there alone.
+                # SymPy multiplies a number into a sum only if there is a fraction bar.
                 if fraction and len(side) == 1 and (sum_ := side[0] if side is above else 1 / side[0]).is_Add:
                     inner += self.operations(whole * sum_) - self.operations(sum_) - 1
                 side.append(whole)
@@ -414,13 +414,13 @@ class Extents:
 
 
 def _is_below_zero(term: Any) -> bool:
-    """Whether a minus stands before it."""
+    """Whether a term has a minus in front."""
     number = term.args[0] if term.is_Mul else term
     return bool(number.is_Rational and number.p < 0)
 
 
 def _is_below_line(factor: Any) -> bool:
-    """Whether it stands below the line of a fraction: a power whose exponent has a minus."""
+    """Whether a factor belongs in the denominator: a power with a negative exponent."""
     return bool(
         (factor.is_Pow and _is_below_zero(factor.exp))
         or (isinstance(factor, sympy.exp) and _is_below_zero(factor.args[0]))

@@ -1,9 +1,9 @@
 """Graph and operands → values: floats, exact numbers and symbols alike, with given steps and rounding at each step.
 
-What kind of numbers comes out is a property of the operands: float64 or float32 arrays, or object arrays of SymPy
-numbers. Numbers in formulas and sizes are brought to the same kind, so that none widens another.
+The operands decide the kind of numbers: float64 or float32 arrays, or object arrays of SymPy numbers. Numbers in
+formulas and sizes are converted to the same kind, so that none widens another.
 
-Where rounding would show, and for some places of a large value alone, they are found in other ways here too.
+Values in which rounding errors would show are computed with twice the digits here, and large ones for some places only.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ Keys = Collection[tuple[str, str]]
 
 
 class Machine(Protocol):
-    """What a machine of few digits makes of each value."""
+    """A machine of few digits, which rounds each value."""
 
     limit: str  # `it is beyond 448, the largest float8_e4m3fn`
 
     def held(self, value: Array) -> Array:
-        """What it holds of an operand's numbers."""
+        """An operand's numbers as the machine stores them."""
 
     def rounded(self, order: Sequence[Node], given: Keys) -> Container[Node]:
         """The nodes whose values it rounds."""
 
     def made(self, node: Node, value: Array, sources: Sequence[Array]) -> Array:
-        """The value of a primitive, as it comes from those of its sources."""
+        """A primitive's value after rounding, from the value in full and those of its sources."""
 
 
 ByHand = Callable[[Array], Array]
 Rounding = ByHand | Machine
-"""What is done to the value of each step before the next one uses it, or to that of each primitive."""
+"""How the value of each step is rounded before the next one uses it, or the value of each primitive."""
 
 
 class Plan(NamedTuple):
-    """What evaluate runs by; a loop makes it once and runs it at every turn."""
+    """The order in which evaluate works; a loop makes it once and uses it at every turn."""
 
     roots: tuple[Node, ...]
     order: tuple[Node, ...]  # sources first
-    release: tuple[tuple[Node, ...], ...]  # for each place in the order, the values that nobody needs any more
+    release: tuple[tuple[Node, ...], ...]  # for each place in the order, the values that are no longer needed after it
 
 
 def named(node: Node) -> bool:
-    """Whether a value is kept to the end: that of a step is, for the reader."""
+    """Whether a node is a step; the values of steps are kept to the end, for the reader."""
     return node.op == "step"
 
 
 def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool] = named) -> Plan:
-    """The nodes behind the roots in order; behind a given step, by its (group, name), nothing is needed.
+    """The plan to evaluate the roots; nothing behind a `given` step, named by (group, name), is needed.
 
-    Operands are left out unless they are wanted themselves: those of a large model are not all at hand at once.
+    Operands are left out unless they are wanted themselves: those of a large model are never all in memory.
     """
     walked = walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
     order = [node for node in walked if node.op != "input" or node in roots or keep(node)]
@@ -87,7 +87,7 @@ def is_given(node: Node, given: Keys) -> bool:
 
 
 class Values(dict[Node, Array]):
-    """The values of nodes; an operand's is asked for whenever it is needed, and not held."""
+    """The values of nodes; an operand's value is looked up whenever it is needed, and not held."""
 
     def __init__(self, operands: Mapping[str, Array]) -> None:
         super().__init__()
@@ -114,11 +114,11 @@ def evaluate(
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
 
-    `given` holds values for steps by their (group, name): the walk stops there. `after_step` is applied to a step's
-    value before the next one uses it (rounding by hand), or is a machine that makes its own of each primitive's. Other
-    values are let go after their last use. `rests` holds operands that are known in twice the digits. Unless `careful`,
-    lost digits stay lost, as they do in the turns of a loop; and who rounds by hand has lost them. Nodes whose lost
-    digits are not all found join `unsure`. Steps are `counted` for a listener.
+    `given` holds values for steps by their (group, name): nothing behind them is evaluated. `after_step` rounds the
+    value of each step before the next one uses it (rounding by hand), or is a machine that rounds each primitive. Other
+    values are released after their last use. `rests` holds operands that are known with twice the digits. Unless
+    `careful`, digits lost to rounding stay lost, as in the turns of a loop, and always with `after_step`. Nodes whose
+    lost digits cannot all be recovered are added to `unsure`. If `counted`, steps are reported to a listener.
     """
     given = given or {}
     careful = careful and after_step is None
@@ -129,7 +129,7 @@ def evaluate(
     values = Values(operands)
     known = Known(values, operands, given, rests or {}, order.order)
     done, steps = 0, sum(node.op == "step" for node in order.order) if counted else 0
-    with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
+    with np.errstate(all="ignore"):  # the code that reads the steps finds and reports what overflows or is undefined
         for node, released in zip(order.order, order.release, strict=True):
             system.go_on()
             if node.op == "step":
@@ -151,17 +151,17 @@ def evaluate(
 
 
 def told_apart(rounding: Rounding | None) -> tuple[ByHand | None, Machine | None]:
-    """What rounds steps by hand, and the machine that rounds each primitive."""
+    """The rounding as (function that rounds steps by hand, machine that rounds primitives), one of them None."""
     return (rounding, None) if rounding is None or callable(rounding) else (None, rounding)
 
 
 def by_key(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:
-    """The values of the steps among these nodes by their (group, name), as they are given to another evaluation."""
+    """The values of the steps among these nodes by (group, name), as `given` of another evaluation takes them."""
     return {node.key: value for node, value in values.items() if node.op == "step"}
 
 
 def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: np.dtype[Any]) -> Array:
-    """The value of one node but a step, from those of its sources."""
+    """The value of one node, which is no step, from those of its sources."""
     if node.op == "input":
         return operands[node.args["name"]]
     if not node.sources:
@@ -172,22 +172,22 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
     return np.asarray(node.row.kernel(node, *(values[source] for source in node.sources)))
 
 
-# What rounding left of a value is found again where the next primitive shows it: 1 − tanh² x, and the sine of a large
-# angle, have no right digit else. Numbers of twice the digits go as far back as values are at hand, through few steps.
+# Digits lost to rounding are recovered where the next primitive would show their loss, as 1 − tanh² x or the sine of a
+# large angle do. They are computed with twice the digits from values that are still in memory, a few steps back.
 
 
 DEEPEST_STEPS = 3
-"""What is further behind has lost digits of its own, and a long chain of sums would be gone through again and again."""
+"""Values farther back have lost digits themselves, and a long chain of sums would be recomputed again and again."""
 
 
 UNSURE = 1e-8
-"""Where twice the digits may be off by more than this share of a number, fewer than eight of its digits are told."""
+"""If even twice the digits leave a larger relative error, fewer than eight digits of a number are known."""
 FAINTEST = 2.0**-90
-"""What is left of terms that cancel in twice the digits too, beside them: nothing."""
+"""What is left of terms that cancel even with twice the digits counts as 0 if it is smaller, relative to them."""
 
 
 class Known:
-    """What is at hand of a graph while it is evaluated; what rounding left of its values is found from it."""
+    """The values in memory while a graph is evaluated, from which digits lost to rounding are recovered."""
 
     def __init__(
         self,
@@ -199,13 +199,13 @@ class Known:
         handed_on: Callable[[Array], Double] | None = None,
     ) -> None:
         self.values, self.operands, self.given, self.rests, self.order = values, operands, given, rests, order
-        self.handed_on = handed_on  # what one part takes another part's value for: a float that is what it is
+        self.handed_on = handed_on  # how a group takes a value of another group, by default as an exact float
         self.found_known: dict[Node, bool] = {}
-        self.unsure: set[Node] = set()  # those of whose digits few are told, in twice the digits too
+        self.unsure: set[Node] = set()  # nodes of which few digits are known, even with twice the digits
 
     @cached_property
     def parts(self) -> Mapping[Node, str]:
-        """The group of each step, and of any other node that of whatever uses it last."""
+        """Node → its group; a node that is no step has the group of the last node that uses it."""
         found = {node: node.args["group"] for node in self.order if node.op == "step"}
         for node in reversed(self.order):
             for source in node.sources:
@@ -213,13 +213,13 @@ class Known:
         return found
 
     def shows_rounding(self, node: Node) -> bool:
-        """Whether the value of a node shows what rounding left of its sources, and that can be found."""
+        """Whether rounding errors of the sources show in the value of a node, and can be recovered."""
         row = node.row
         if self.values[node].dtype.kind != "f" or not (row.adds or any(map(self._is_rounded, node.sources))):
             return False
         if row.loses not in (doors.cancels, doors.cancels_along) and (
             self.values[node].size > doors.SHOWN_ENTRY_BY_ENTRY or not all(map(self.is_known, node.sources))
-        ):  # the last digits of a large value are not worth a hundred times its time
+        ):  # the last digits of a large value are not worth a hundred times the time
             return False
         sources = [self.values[source] for source in node.sources]
         if row.elementwise:
@@ -228,7 +228,7 @@ class Known:
         return bool(row.loses and row.loses(node, self.values[node], *sources))
 
     def _is_rounded(self, node: Node) -> bool:
-        """Whether it may be told what rounding left of a value; choices and moves give entries as they are."""
+        """Whether a value has a rounding error that can be recovered; choices and moves add none."""
         stack, seen = [node], {node}
         while stack:
             made = stack.pop()
@@ -246,9 +246,9 @@ class Known:
         return False
 
     def is_known(self, node: Node) -> bool:
-        """Whether all that a value is made of is known in twice the digits: a sum of products is not.
+        """Whether everything behind a value is known with twice the digits, which a matrix product is not.
 
-        Two values made of the same rounded one may cancel to all their digits; a function of one can have no more.
+        Terms made of the same rounded value may cancel exactly, but a function of a rounded value has no more digits.
         """
         found, stack = self.found_known, [node]
         while stack:
@@ -261,7 +261,7 @@ class Known:
         return found[node]
 
     def in_full(self, node: Node) -> Array:
-        """The value of a node from its sources as they were before rounding; as it is where that is no number."""
+        """The value of a node from its sources before they were rounded; the ordinary value if that is not finite."""
         value, (head, _, doubt) = self.values[node], self.doubled(node)
         scale = max(np.max(np.abs(self.values[source]), initial=0) for source in node.sources)
         is_faint = (doubt <= FAINTEST * scale) & ((doubt <= np.abs(value)) | (value == 0))
@@ -271,16 +271,16 @@ class Known:
         return np.where(np.isfinite(head), head, value)
 
     def doubled(self, node: Node, deepest: float = DEEPEST_STEPS) -> Double:
-        """A value in twice the digits, from what stands so many steps behind it.
+        """A value with twice the digits, computed from values up to so many steps behind it.
 
-        A part takes what another part has handed on as it is, so that it gives what the same calculation gives alone.
+        Values of another group are taken as they are, so that a group gives the same results as when it stands alone.
         """
         kernels, values, home = doors.doubled(), self.values, self.parts.get(node, "")
 
         def ends(made: Node) -> bool:
             return made in values and (is_given(made, self.given) or self.parts.get(made, "") != home)
 
-        depth = {node: 0}  # how many steps lie between
+        depth = {node: 0}  # how many steps lie between the node and this one
         stack = [node]
         while stack:
             made = stack.pop()
@@ -332,10 +332,10 @@ def _in_twice_the_digits(node: Node, sources: Sequence[Double]) -> Double:
     return found
 
 
-# Some places of a value, worked out from the same places of what it is made of, and from nothing more.
+# Some places of a value, computed from the same places of its sources alone.
 #
-# A graph is written anew for them: each axis that is cut gets the size of what is taken of it, wherever no primitive
-# mixes its entries. What cannot be cut so is taken from the value as a whole.
+# A smaller graph is written for them, in which each axis that is cut has the number of these places as its size. A
+# primitive that mixes entries along an axis cannot be cut along it, and its value is needed as a whole.
 
 
 _Cut = tuple[Node, frozenset[Axis]]
@@ -343,14 +343,14 @@ _Cut = tuple[Node, frozenset[Axis]]
 
 
 class Portion(NamedTuple):
-    """A graph for some places of some axes; its inputs are places of the values of other nodes."""
+    """A graph for some places of some axes; its inputs are parts of other nodes' values."""
 
     roots: tuple[Node, ...]
     taken: Mapping[str, tuple[Node, frozenset[Axis]]]  # input → the node that it is cut from, and along which axes
 
 
 def divides(node: Node, axis: Axis) -> bool:
-    """Whether each place of an axis of a value follows from the same place of what the value is made of."""
+    """Whether each place of a value along an axis depends only on the same place of the sources."""
     return (
         axis in node.axes
         and axis.name not in node.row.mixes(node)
@@ -364,9 +364,9 @@ def portion(
     known: Callable[[Node], bool],
     adding: Container[Node] = (),
 ) -> Portion:
-    """The graph of the targets for so many places of the axes; it ends at nodes that are known, or cannot be cut.
+    """The graph of the targets for so many places of the axes; its inputs are nodes that are known or cannot be cut.
 
-    A node that is `adding` has lost the axis in a sum: what it gives is that sum over the places.
+    A node that is `adding` sums over the axis: it gives the sum over these places.
     """
     sources: dict[_Cut, tuple[_Cut, ...]] = {}
     roots = [(target, frozenset(sizes).intersection(target.axes)) for target in targets]
@@ -394,7 +394,7 @@ def portion(
 
 
 def _resized(value: Any, smaller: Mapping[Axis, Axis]) -> Any:
-    """An argument, its axes cut."""
+    """A node's argument with its axes cut to their smaller sizes."""
     if isinstance(value, Axis):
         return smaller.get(value, value)
     if isinstance(value, tuple) and any(isinstance(part, Axis) for part in value):
@@ -409,7 +409,7 @@ def entries(
     operands: Mapping[str, Array],
     dtype: str,
 ) -> Array:
-    """A node's entries at some places of its axes, from the values that are known and the operands."""
+    """A node's entries at some places of its axes, from known values and the operands."""
     if node in values or not node.sources:
         whole = values[node] if node in values else value_of(node, values, operands, np.dtype(dtype))
         return at_places(whole, node.axes, chosen)
@@ -426,7 +426,7 @@ def entries(
 
 
 def at_places(value: Array, axes: Axes, chosen: Mapping[Axis, slice] | Mapping[Axis, Sequence[int]]) -> Array:
-    """The places of a value along its axes; all of them along an axis that is not named."""
+    """The value at the chosen places, or all places along an axis without a choice."""
     for number, axis in enumerate(axes):
         if axis in chosen:
             value = value[(*[slice(None)] * number, chosen[axis])]
@@ -434,13 +434,13 @@ def at_places(value: Array, axes: Axes, chosen: Mapping[Axis, slice] | Mapping[A
 
 
 FAINT = 2.0**23
-"""Entries of so many rounding errors of the largest one, or fewer, may be left over from terms that cancel."""
+"""Entries smaller than so many rounding errors of the largest one may be left over from terms that cancel."""
 FAINTEST_SHARE = 1e-3
-"""In a narrow type so many errors would be more than its entries: this share of the largest is faint there."""
+"""In a narrow type that limit would exceed the entries; there, smaller shares of the largest entry are faint."""
 
 
 def has_faint(value: Array) -> bool:
-    """Whether an entry is so small beside the largest that it may be left over from terms that cancel."""
+    """Whether an entry is so small, compared with the largest, that it may be left over from terms that cancel."""
     if value.dtype.kind != "f":
         return False
     size = np.abs(value)

@@ -1,4 +1,4 @@
-"""Axes have names: they are the shape check, the sizes in formulas, the headings of tables and the text of errors."""
+"""Named axes: they check shapes, and give formulas their sizes, tables their headings and errors their words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attncalc.common.system import NamedTuple
 
 
 class Axis(NamedTuple):
-    """A named axis; one that is made of parts (`(h d_k)`, heads side by side) knows them."""
+    """A named axis; a composite axis, such as `(h d_k)` for heads side by side, knows its parts."""
 
     name: str
     size: int
@@ -50,24 +50,24 @@ def find(axes: Axes, name: str) -> Axis:
 
 
 def position(axes: Axes, name: str) -> int:
-    """Where `name` stands, counted from the right (−1 is last), so that leading axes may come and go."""
+    """The position of `name`, counted from the right (−1 is last), so that leading axes may be added or removed."""
     return names(axes).index(find(axes, name).name) - len(axes)
 
 
 def without(axes: Axes, *dropped: str) -> Axes:
-    """The axes but for the named ones."""
+    """The axes except the named ones."""
     return tuple(axis for axis in axes if axis.name not in dropped)
 
 
 def unique(axes: Axes) -> Axes:
-    """The axes themselves, if no two share a name."""
+    """The axes themselves; raise ShapeError if two share a name."""
     if len(set(names(axes))) < len(axes):
         raise ShapeError(f"two axes would share a name: {describe(axes)}")
     return axes
 
 
 def together(*several: Axes) -> Axes:
-    """The axes of an elementwise result: one side's names must contain the others', and sizes must agree."""
+    """The axes of an elementwise result: one operand's axes must include all others', and sizes must agree."""
     widest = max(several, key=len)
     for axes in several:
         for axis in axes:
@@ -80,9 +80,9 @@ def together(*several: Axes) -> Axes:
 
 
 def align(value: Array, axes: Axes, target: Axes) -> Array:
-    """The value laid out so that NumPy's broadcasting matches it to `target` by names.
+    """The value transposed and reshaped so that NumPy broadcasts it against `target` by the axes' names.
 
-    Axes in front of the named ones (a batch of rounding policies) stay in front.
+    Unnamed axes in front (a batch of rounding policies) stay in front.
     """
     if axes == target:
         return value
@@ -103,10 +103,10 @@ def bind(
     leading: Sequence[str] = (),
     known: dict[str, int],
 ) -> Axes:
-    """Names for the axes of a value of this shape, read from the right.
+    """The named axes of a value of this shape, read from the right.
 
-    Axes in front of the declared ones get the names in `leading` (innermost first). The parts of composite axes are
-    solved from the sizes in `known`, which learns them: `(h d_k)` of size 6 with h=2 gives d_k=3.
+    Axes in front of the declared ones get the names in `leading` (innermost first). The sizes of parts of composite
+    axes follow from those in `known`, and are added there: `(h d_k)` of size 6 with h=2 gives d_k=3.
     """
     extra = len(shape) - len(declared)
     front = tuple(Axis(leading[extra - 1 - i], shape[i]) for i in range(extra))
@@ -129,7 +129,7 @@ def _bound(declared: str | tuple[str, ...], size: int, known: dict[str, int]) ->
 
 
 def leading_names(ranks: Iterable[int], pool: Sequence[str], taken: Iterable[str]) -> list[str]:
-    """Names for up to max(ranks) leading axes, the innermost first; two of them are a batch of heads."""
+    """Names for up to max(ranks) leading axes, the innermost first; two of them are heads and batch."""
     most = max(ranks, default=0)
     chosen = list(pool) if most == 1 else ["h", "b"]
     chosen += [f"b{i}" for i in range(2, most + 1)]

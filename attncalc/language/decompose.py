@@ -1,4 +1,4 @@
-"""Matrices of floats are taken apart by LAPACK, and what rounding alone has made is taken out of the parts."""
+"""Decompositions of float matrices by LAPACK, with mere rounding errors removed from the parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attncalc.language import kernels
 from attncalc.language.ordering import sized, turned
 
 MOST_DUST = 16
-"""An entry of a vector of length 1 that is smaller than so many last digits for each row may be dust."""
+"""An entry of a unit vector may be dust, a mere rounding error, if it is below so many epsilons for each row."""
 
 
 def eigen(matrix: Array) -> tuple[Array, Array]:
@@ -21,11 +21,11 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
         raise DomainError(f"the eigenvalues were not found: {error}") from None
     size = len(matrix) * np.max(np.abs(np.linalg.eigvals(np.abs(matrix))), initial=0.0)
     values = _equal_made_one(matrix, values, size)
-    if not values.imag.any():  # from NumPy 2.5 on they are of a complex type even so
+    if not values.imag.any():  # from NumPy 2.5 on the type is complex even then
         values, vectors = values.real, vectors.real
     order = sized(values)
     values, vectors = values[order], vectors[:, order]
-    if not _is_triangular(matrix):  # there, the diagonal holds the eigenvalues to the last digit, however small
+    if not _is_triangular(matrix):  # the diagonal of a triangular one holds the eigenvalues to the last digit
         values = _without_dust(values, size)
     if values.dtype.kind == "f" and vectors.dtype.kind == "c":
         vectors = _real_parts(vectors)
@@ -34,13 +34,13 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
 
 
 MOST_ROWS = 8
-"""Of a matrix with so many rows at most it is looked at whether eigenvalues are equal."""
+"""Equal eigenvalues are looked for in matrices of at most so many rows."""
 NEAR = 1e-3
-"""Rounding takes equal eigenvalues no farther apart than this, relative to the matrix."""
+"""Rounding separates equal eigenvalues by no more than this, relative to the matrix."""
 
 
 def _equal_made_one(matrix: Array, values: Array, size: float) -> Array:
-    """The eigenvalues, with one number for those that are equal by the digits of the matrix: LAPACK finds 2 ± 10⁻⁸."""
+    """The eigenvalues, with one number for those that are in fact equal, where LAPACK finds 2 ± 10⁻⁸."""
     near = np.abs(values[:, None] - values) <= NEAR * size
     if len(matrix) > MOST_ROWS or near.sum() == len(values):
         return values
@@ -51,7 +51,7 @@ def _equal_made_one(matrix: Array, values: Array, size: float) -> Array:
 
 
 def _of_equal_ones(matrix: Array, values: Array, vectors: Array, size: float) -> Array:
-    """The vectors, with those of equal eigenvalues that have fewer directions than numbers where these are."""
+    """The vectors; where a multiple eigenvalue has fewer eigenvectors than its multiplicity, these are repeated."""
     found = vectors.copy()
     for value in {value for value in values.tolist() if np.sum(values == value) > 1}:
         where = np.flatnonzero(values == value)
@@ -63,7 +63,7 @@ def _of_equal_ones(matrix: Array, values: Array, vectors: Array, size: float) ->
 
 
 def _real_parts(vectors: Array) -> Array:
-    """Real vectors for real eigenvalues that rounding had made a complex pair: its real and its imaginary part."""
+    """Real eigenvectors for real eigenvalues that rounding had made a complex pair: its real and imaginary parts."""
     real, imaginary = vectors.real.copy(), vectors.imag
     second = np.flatnonzero(imaginary.any(axis=0))[1::2]
     real[:, second] = imaginary[:, second]
@@ -71,7 +71,7 @@ def _real_parts(vectors: Array) -> Array:
 
 
 def _cleaned(matrix: Array, values: Array, vectors: Array, size: float) -> Array:
-    """The eigenvectors with 0 for entries that are dust, where that fits the matrix no worse."""
+    """The eigenvectors with 0 for dust, where these fit the matrix no worse."""
 
     def residual(columns: Array) -> Array:
         return np.asarray(np.linalg.norm(matrix @ columns - columns * values, axis=0))
@@ -93,12 +93,12 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
     if not _is_diagonal(matrix):
         s = np.where(zero, 0, s)
         u, vt = _without_dust(u, len(matrix)), _without_dust(vt, len(matrix))
-    free = turned(vt.T)[:, None]  # a singular value of 0 ties its two vectors to nothing: each has a sign of its own
+    free = turned(vt.T)[:, None]  # the two vectors of a singular value 0 have independent signs
     return u, s, np.where(zero[:, None], vt * free, vt)
 
 
 def _without_dust(values: Array, size: float) -> Array:
-    """The values with 0 for real and imaginary parts that rounding alone can have made, beside numbers of this size."""
+    """The values with 0 for real and imaginary parts that may be mere rounding errors of numbers of this size."""
     dust = size * np.finfo(values.dtype).eps
     if values.dtype.kind == "f":
         return np.where(np.abs(values) <= dust, 0, values)

@@ -1,7 +1,7 @@
-"""What kernels do with numbers of twice the digits: a float, what rounding left of it, and how far off both may be.
+"""Kernels in double-double arithmetic: a number is a float, its rounding error, and a bound on how far off both are.
 
 Error-free sums and products are those of Dekker and Knuth, as in Hida, Li and Bailey 2001, Library for Double-Double
-and Quad-Double Arithmetic. How far off a value may be is carried along, so that it can be told how many digits it has.
+and Quad-Double Arithmetic. The error bound is carried along, so that it is known how many digits of a value are right.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from attncalc.language.graph import Node
 
 ULP = 2.0**-53
 FINEST = 2.0**-102
-"""How far off, relative to it, a function of twice the digits may be."""
+"""The relative error of a function computed with twice the digits."""
 SPLITTER = 2.0**27 + 1
 LARGEST_SPLIT = 2.0**995
-"""Beyond it the product with the splitter overflows."""
+"""Beyond this the product with the splitter overflows."""
 LARGEST_EXPONENT = 2000.0
-"""Beyond it an exponential is 0 or ∞."""
+"""Beyond this an exponential is 0 or ∞."""
 LONGEST_PRODUCT = 64
-"""Whole powers up to this one are products; the others go by the logarithm."""
+"""Whole powers up to this one are computed as products, all others by the logarithm."""
 REMEMBERED, FEW = 64, 1024
-"""How many results a function remembers, if what it is asked of has so few entries."""
+"""How many results a function remembers, of arguments with at most so many entries."""
 
 
 class Double(NamedTuple):
-    """head + tail, and a bound of how far that is from the true number."""
+    """head + tail, and a bound on how far that is from the true number."""
 
     head: Array
     tail: Array
@@ -41,13 +41,13 @@ class Double(NamedTuple):
 
 
 def exactly(x: Any) -> Double:
-    """A float that is what it is."""
+    """A float taken as exact, without a rounding error."""
     head = np.asarray(x, np.float64)
     return Double(head, np.zeros_like(head), np.zeros_like(head))
 
 
 def rounded(x: Any) -> Double:
-    """A float of which nobody knows what rounding left: that of a kernel that is right to some last digits."""
+    """A float whose rounding error is not known, from a kernel that is right except for the last digits."""
     x = np.asarray(x)
     unit = np.finfo(x.dtype).eps / 2 if x.dtype.kind == "f" else ULP
     head = x.astype(np.float64)
@@ -55,13 +55,13 @@ def rounded(x: Any) -> Double:
 
 
 def as_far_as_known(pair: Double, value: Array) -> Double:
-    """The rounded value where what rounding left of it is less than how far off it may be, and tells nothing."""
+    """The pair, but with the rounded value and no tail where the tail is smaller than its own error bound."""
     told = ~(np.abs(pair.tail) <= pair.doubt) | (pair.doubt == 0)
     return Double(np.where(told, pair.head, value), np.where(told, pair.tail, 0), pair.doubt)
 
 
 def number(value: Any) -> Double:
-    """A number of a formula, by the digits that it is written with."""
+    """A number of a formula, exact by its decimal digits."""
     if value in (math.pi, math.e):
         return PI if value == math.pi else EULER
     head = float(value)
@@ -146,12 +146,12 @@ def div(node: Node | None, x: Double, y: Double) -> Double:
 
 
 def unless_nothing(node: Node | None, x: Double, y: Double, *rest: Double) -> Double:
-    """A quotient that is 0 as soon as what is divided is."""
+    """A quotient that is 0 where the dividend is 0."""
     return _chosen(x.head == 0, x, div(node, x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
 
 
 def weigh(node: Node | None, x: Double, y: Double) -> Double:
-    """A product that is 0 as soon as the weight is."""
+    """A product that is 0 where the weight is 0."""
     return _chosen(x.head == 0, x, mul(node, x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
 
 
@@ -160,7 +160,7 @@ def _chosen(which: Array, x: Double, y: Double) -> Double:
 
 
 def where(node: Node | None, keep: Double, x: Double, y: Double) -> Double:
-    """One or the other."""
+    """x where `keep` holds, else y."""
     return _chosen(keep.head != 0, x, y)
 
 
@@ -175,22 +175,22 @@ def minimum(node: Node | None, x: Double, y: Double) -> Double:
 
 
 def absolute(node: Node | None, x: Double) -> Double:
-    """The size."""
+    """The absolute value."""
     return _chosen(x.head < 0, neg(node, x), x)
 
 
 def moved(node: Node, *sources: Double) -> Double:
-    """What only stands elsewhere."""
+    """A primitive that only moves entries: its kernel applied to head, tail and doubt."""
     return Double(*(np.asarray(node.row.kernel(node, *parts)) for parts in zip(*sources, strict=True)))
 
 
 def same(node: Node | None, x: Double, *rest: Double) -> Double:
-    """What is handed on as it is."""
+    """The first source, unchanged."""
     return x
 
 
 def held_or_0(node: Node | None, x: Double) -> Double:
-    """What is handed on, and 0 in the place of −∞."""
+    """x, with 0 in the place of −∞."""
     return _chosen(x.head == -np.inf, exactly(0.0), x)
 
 
@@ -204,13 +204,13 @@ def sqrt(node: Node | None, x: Double) -> Double:
 
 
 def _along(node: Node, x: Double, source: int = 0) -> Double:
-    """The axis that is summed over, brought to the front."""
+    """The value with the axis that is summed over moved to the front."""
     axis = position(node.sources[source].axes, node.args["over"])
     return Double(*(np.moveaxis(part, axis, 0) for part in x))
 
 
 def _total(x: Double) -> Double:
-    """The sum along the first axis, in pairs."""
+    """The pairwise sum along the first axis."""
     while len(x.head) > 1:
         half = len(x.head) // 2
         odd = Double(*(part[2 * half :] for part in x))
@@ -274,9 +274,9 @@ QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 HALVINGS = 6
 TERMS = 13
 LONG_TERMS = 7
-"""So many of them need twice the digits, where what is summed lies within a 180th of 0."""
+"""So many terms of the series need twice the digits, for arguments within 1/180 of 0."""
 TURNS = 2.0**50
-"""Angles beyond this are not brought near 0 here: their own last digit is as much as a turn's."""
+"""Angles beyond this are not reduced: their last digit is as large as a whole turn."""
 
 
 @cache
@@ -285,7 +285,7 @@ def _one_over_factorial(n: int) -> Double:
 
 
 def _scaled(x: Double, factor: Any) -> Double:
-    """Times a power of 2, which is exact."""
+    """x times a power of 2, which is exact."""
     return Double(*(np.asarray(part * factor) for part in x))
 
 
@@ -293,7 +293,7 @@ def _expm1_of_small(r: Double) -> Double:
     """exp(r) − 1 where r lies within a third of 0."""
     r = _scaled(r, 0.5**HALVINGS)
     tail = np.zeros_like(r.head)
-    for n in range(TERMS, LONG_TERMS, -1):  # so small that a float has digits enough
+    for n in range(TERMS, LONG_TERMS, -1):  # these terms are so small that a float has enough digits
         tail = tail * r.head + 1 / math.factorial(n)
     found = rounded(tail)
     for n in range(LONG_TERMS, 0, -1):
@@ -305,7 +305,7 @@ def _expm1_of_small(r: Double) -> Double:
 
 
 def _by_turns(x: Double) -> tuple[Array, Double]:
-    """How many times ln 2 goes into x, and the exponential of the rest less 1."""
+    """n and exp(r) − 1, where x = n·ln 2 + r with whole n and small r."""
     beyond = np.abs(x.head) > LARGEST_EXPONENT
     x = _chosen(beyond, exactly(np.copysign(LARGEST_EXPONENT, x.head)), x)
     times = np.rint(np.where(np.isfinite(x.head), x.head, 0) / math.log(2))
@@ -318,19 +318,19 @@ def exp(node: Node | None, x: Double) -> Double:
     found, whole = _added(exactly(1.0), rest), times.astype(np.int64)
     half = whole // 2  # 2 to the power by itself may overflow where the result does not
     found = Double(*(np.ldexp(np.ldexp(part, half), whole - half) for part in found))
-    off = np.where(times == 0, np.abs(rest.head), np.abs(found.head))  # e⁰ is 1, and nothing else
+    off = np.where(times == 0, np.abs(rest.head), np.abs(found.head))  # e⁰ is exactly 1
     return found._replace(doubt=found.doubt + off * FINEST)
 
 
 def expm1(node: Node | None, x: Double) -> Double:
-    """The exponential less 1."""
+    """exp(x) − 1."""
     times, rest = _by_turns(x)
     rest = rest._replace(doubt=rest.doubt + np.abs(rest.head) * FINEST)
     return _chosen(times == 0, rest, sub(None, exp(None, x), exactly(1.0)))
 
 
 def log(node: Node | None, x: Double) -> Double:
-    """The natural logarithm: NumPy's, and one step of Newton's."""
+    """The natural logarithm: NumPy's, improved by one Newton step."""
     first = np.log(x.head)
     off = sub(None, mul(None, x, exp(None, exactly(-first))), exactly(1.0))
     found = _added(exactly(first), sub(None, off, _scaled(mul(None, off, off), 0.5)))
@@ -348,7 +348,7 @@ def log10(node: Node | None, x: Double) -> Double:
 
 
 def power(node: Node | None, x: Double, p: Double) -> Double:
-    """A power: a product where the exponent is a small whole number."""
+    """A power; a product if the exponent is a small whole number."""
     return _power(x, p)
 
 
@@ -433,7 +433,7 @@ def elu(node: Node | None, x: Double, alpha: Double) -> Double:
 
 
 WIDEST_SERIES = 2.0
-"""As far from 0 the error function is a series here; beyond, it is 1 less erfc."""
+"""The error function is computed by a series up to this |x|, and as 1 − erfc beyond."""
 
 
 def erf(node: Node | None, x: Double) -> Double:
@@ -462,7 +462,7 @@ def one_plus_erf(node: Node | None, x: Double) -> Double:
 
 
 def softmax(node: Node, x: Double) -> Double:
-    """Shares along an axis; of the one above a half, what the others have left."""
+    """Softmax along an axis."""
     laid = _along(node, x)
     top = Double(*(part[None] for part in peak(node, x)))
     sizes = exp(None, sub(None, laid, top))

@@ -1,6 +1,6 @@
-"""What kernels do with exact numbers, by SymPy, up to a size beyond which nobody would read the result.
+"""Kernels for exact numbers, by SymPy, up to a size beyond which nobody would read the result.
 
-Matrices are taken apart where their eigenvalues and singular values have a closed form.
+Matrices are decomposed if their eigenvalues and singular values have a closed form.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from attncalc.common.numerals import Array
 from attncalc.language.ordering import sized, turned
 
 LARGEST_FACTOR = 10_000
-"""The exponential of so many times a logarithm is still worth writing as a power."""
+"""The largest factor of a logarithm whose exponential is still written as a power."""
 LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
 MOST_EXACT = 20_000
 LONG = 50
-"""A sum of more operations is taken as it is into an exponential, or below a line."""
+"""SymPy does not simplify the exponential, or the reciprocal, of a sum with more operations than this."""
 
 
 def number(value: Any) -> Any:
-    """A number of a formula as an exact one; a float by its shortest digits: 0.1 is one tenth."""
+    """A number of a formula as an exact number; a float counts as its shortest decimal: 0.1 is one tenth."""
     if isinstance(value, sympy.Basic):
         return value
     if value in (math.inf, -math.inf):
@@ -38,13 +38,13 @@ def number(value: Any) -> Any:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function of an exact number that is called so: one of those here, which know limits, or else SymPy's."""
+    """The function of exact numbers with this name: the one in this module, which has limits, or else SymPy's."""
     found: Callable[..., Any] = globals().get(name) or getattr(sympy, name)
     return found
 
 
 def exactly(values: Array) -> Array:
-    """Floats and fractions as exact numbers, each float by its shortest digits."""
+    """Floats and fractions as exact numbers; a float counts as its shortest decimal."""
     refuse_many(values.size)
     result = np.empty(values.size, dtype=object)
     result[:] = [number(value) for value in values.ravel().tolist()]
@@ -52,13 +52,13 @@ def exactly(values: Array) -> Array:
 
 
 def limits(values: Array) -> Array:
-    """As floats, what is infinite or undefined among exact numbers; the others are 0."""
+    """The exact numbers that are infinite or undefined as ±inf and nan; 0 in the place of all others."""
     floats = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
     return np.array([floats.get(entry, 0.0) for entry in values.flat]).reshape(values.shape)
 
 
 def refuse_many(size: int) -> None:
-    """Raise NotExact where so many numbers are to be made exact that nobody reads them, and SymPy grows slow."""
+    """Raise NotExact for more numbers than SymPy can handle fast and anybody would read."""
     if size > MOST_EXACT:
         raise NotExact(f"{size:,} entries are not made exact: the limit is {MOST_EXACT:,}", hint=WITHOUT_EXACT)
 
@@ -68,7 +68,7 @@ def exp(x: Any) -> Any:
     x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
     if x.is_Rational and abs(x.p) // x.q < int(LARGEST_EXPONENT):
         return sympy.exp(x)
-    bends = (sympy.exp, sympy.tanh, sympy.erf)  # of a third one around two others SymPy takes minutes to add a pair
+    bends = (sympy.exp, sympy.tanh, sympy.erf)  # nested three deep, SymPy takes minutes to add two of them
     if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
         raise NotExact(
             "exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT_EXACT
@@ -83,7 +83,7 @@ def exp(x: Any) -> Any:
 
 
 def _has_a_large_factor(x: Any) -> bool:
-    """Whether a logarithm may be multiplied by a large number: SymPy would write out a power of it."""
+    """Whether a logarithm may be multiplied by a large number, so that SymPy would write out a huge power."""
     if not x.has(sympy.log):
         return False
     around = x.xreplace({part: sympy.Dummy() for part in x.atoms(sympy.log)})
@@ -97,7 +97,7 @@ def sigmoid(x: Any) -> Any:
 
 
 def _is_long(x: Any) -> bool:
-    """Whether SymPy would ask the sign of a sum again and again, in ever more digits, to leave it as it is then."""
+    """Whether this is a sum so long that SymPy would look for its sign in ever more digits, in vain."""
     return bool(x.is_Add and x.is_number and x.count_ops() > LONG)
 
 
@@ -105,7 +105,7 @@ def power(x: Any, p: Any) -> Any:
     """An exact number to the p."""
     x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
     if p == 2 and x.is_Rational and digits(x) * 2 <= EXACT_DIGITS:
-        return x * x  # SymPy's power asks more than that before it squares a fraction
+        return x * x  # faster than SymPy's power
     bounded = p.is_number and not p.is_infinite
     size = abs(p.p) if p.is_Integer and p.p.bit_length() < 64 else abs(p.evalf(5)) if bounded else 0
     if x.is_number and x not in (-1, 0, 1) and digits(x) * size > EXACT_DIGITS:
@@ -119,8 +119,8 @@ def power(x: Any, p: Any) -> Any:
 def arccos(c: Any) -> Any:
     """The angle of an exact cosine.
 
-    Where the cosine's square is a fraction, but no number of quarters from 0 to 4, the angle is no fraction of π
-    (Niven, Irrational Numbers, 1956, corollary 3.12, of twice the angle): SymPy need not look for it among those.
+    If the cosine's square is rational but not a multiple of 1/4, the angle is no rational multiple of π (Niven,
+    Irrational Numbers, 1956, corollary 3.12, applied to twice the angle), and SymPy need not look for one.
     """
     quarters = sympy.Integer(4) * c * c
     return sympy.acos(c, evaluate=not quarters.is_Rational or quarters in (0, 1, 2, 3, 4))
@@ -162,41 +162,41 @@ def nearest_whole(x: Any) -> Any:
 
 
 def floor(x: Any) -> Any:
-    """The largest whole number that is not above x."""
+    """The largest whole number ≤ x."""
     if getattr(x, "free_symbols", None):
         raise NotExact("which whole number is nearest to a letter is not known", hint="give it a number")
     return sympy.floor(x)
 
 
 def exponent(x: Any) -> Any:
-    """The exponent of the largest power of 2 that is not above x; −∞ for 0."""
+    """The exponent of the largest power of 2 that is ≤ x; −∞ for 0."""
     return -sympy.oo if x == 0 else floor(sympy.log(x, 2))
 
 
 def at_most(x: Any, y: Any) -> bool:
-    """x ≤ y: told by their digits, and by SymPy where they are equal, as far as these tell."""
+    """x ≤ y, decided by their digits, or by SymPy if these are equal."""
     side = _side(x, y)
     return bool(x <= y) if side is None else side < 0
 
 
 def below(x: Any, y: Any) -> bool:
-    """x < y, told in the same way."""
+    """x < y, decided in the same way."""
     side = _side(x, y)
     return bool(x < y) if side is None else side < 0
 
 
 def _side(x: Any, y: Any) -> int | None:
-    """The sign of x − y where its digits tell, else None."""
+    """The sign of x − y if its digits tell, else None."""
     if not (getattr(x, "args", ()) or getattr(y, "args", ())) or not (x + y).is_number:
-        return None  # SymPy is at no loss with fractions, and nobody knows the order of letters
+        return None  # SymPy compares fractions well, and letters have no order
     known = figures(x - y)
     return int(sympy.sign(known)) if known is not None and known.is_Float else None
 
 
 def figures(number: Any) -> Any:
-    """A number to thirty digits; None where so many are not found at once, as of terms that cancel.
+    """A number to thirty digits; None if so many are not found at once, for example because terms cancel.
 
-    SymPy asks for more digits of every part of a part, over and over, so that it takes minutes for what is nested.
+    SymPy's own evalf evaluates every part of a part again and again with more digits: nested numbers take minutes.
     """
     found, again = (_figures(sympy.Integer(0) + number, places, {}) for places in (2 * DIGITS, 4 * DIGITS))
     if not (found.is_number and found.is_finite and again.is_finite) or again.is_zero:
@@ -205,7 +205,7 @@ def figures(number: Any) -> Any:
 
 
 def _figures(number: Any, places: int, known: dict[Any, Any]) -> Any:
-    """A number to so many digits, each part of it worked out once; where parts cancel, fewer of them are right."""
+    """A number to so many digits, each part evaluated once; if parts cancel, fewer digits are right."""
     if number not in known:
         parts = [part if number.is_Pow and part.is_Rational else _figures(part, places, known) for part in number.args]
         known[number] = (number.func(*parts) if parts else number).evalf(places)
@@ -213,10 +213,10 @@ def _figures(number: Any, places: int, known: dict[Any, Any]) -> Any:
 
 
 def peak(x: Array, axis: int, *, letters: bool) -> Any:
-    """The largest entry along an axis; of letters none is known to be larger, and it is the maximum of all."""
+    """The largest entry along an axis; of letters, whose order is not known, the expression max(…)."""
     if not letters:
         return np.apply_along_axis(lambda entries: max(entries, key=_in_order), axis, x)
-    told_apart = not all(getattr(entry, "is_Symbol", False) for entry in x.flat)  # SymPy would compare every pair
+    told_apart = not all(getattr(entry, "is_Symbol", False) for entry in x.flat)  # else SymPy would compare every pair
     return np.apply_along_axis(lambda entries: sympy.Max(*entries, evaluate=told_apart), axis, x)
 
 
@@ -226,9 +226,9 @@ def _in_order(number: Any) -> Any:
 
 
 def solve(matrix: Array, b: Array) -> Array | None:
-    """The solution of a system; None where its columns depend on one another."""
+    """The solution of a linear system; None if its columns are linearly dependent."""
     system = sympy.Matrix(matrix)
-    # Columns of letters that are no multiples of one another are none for these primes either.
+    # Columns of letters that are independent stay independent with these primes in their place.
     primes = {letter: sympy.prime(100 + i) for i, letter in enumerate(sorted(system.free_symbols, key=str))}
     if system.subs(primes).rank(iszerofunc=vanishes) < system.rows:
         return None
@@ -236,7 +236,7 @@ def solve(matrix: Array, b: Array) -> Array | None:
 
 
 def product(a: Array, b: Array) -> Array:
-    """A matrix product; what an entry is the sum of is added at once, which takes SymPy one look at each."""
+    """A matrix product; the terms of an entry are added all at once, so that SymPy looks at each only once."""
     if all(getattr(x, "is_Rational", True) for value in (a, b) for x in value.flat):
         return np.asarray(np.matmul(a, b))
     rows, columns = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
@@ -249,12 +249,12 @@ def product(a: Array, b: Array) -> Array:
 
 
 def total(x: Array, axis: int) -> Array:
-    """A sum along an axis, added at once as in a product."""
+    """A sum along an axis, added all at once as in a product."""
     return np.asarray(np.apply_along_axis(lambda entries: sympy.Add(*entries), axis, x))
 
 
 def _times(x: Any, y: Any) -> Any:
-    """The product of two entries; what stands beside a 0 SymPy would ask whether it is finite."""
+    """The product of two entries; 0 times an expression is 0, without SymPy asking whether that is finite."""
     for entry, other in ((x, y), (y, x)):
         if entry == 0 and getattr(other, "args", ()):
             return entry
@@ -262,24 +262,24 @@ def _times(x: Any, y: Any) -> Any:
 
 
 def digits(number: Any) -> float:
-    """How many digits a number of SymPy's has, about, above or below the line; 1 where it is no fraction."""
+    """About how many digits the longer of a fraction's numerator and denominator has; 1 for other numbers."""
     if not number.is_Rational:
         return 1
     return max(1.0, math.log10(2) * max(int(number.p).bit_length(), int(number.q).bit_length()))
 
 
 LARGEST = 30
-"""Polynomials of a higher degree take SymPy long, and have coefficients of hundreds of digits."""
+"""Characteristic polynomials of a higher degree take SymPy long, and have coefficients of hundreds of digits."""
 LARGEST_OF_LETTERS = 2
 LARGEST_OF_SURDS = 40
-"""Rows times the degree that roots may have together (√2 and √3 have 4): beyond, SymPy takes long."""
-DIGITS = 30  # to which expressions are compared
+"""The limit for rows × the degree of all roots together (4 for √2 and √3); beyond it SymPy takes long."""
+DIGITS = 30  # with which expressions are compared
 IN_FLOATS = "without --exact eigenvalues are found to full precision"
 Parts = TypeVar("Parts")
 
 
 def _remembered(function: Callable[[Array], Parts]) -> Callable[[Array], Parts]:
-    """The function of a matrix, found once where its parts are asked for one after the other."""
+    """The function with a cache by the matrix's entries, since its results are asked for one after the other."""
 
     @lru_cache(maxsize=16)
     def found(shape: tuple[int, ...], *entries: Any) -> Parts:
@@ -293,12 +293,12 @@ def _remembered(function: Callable[[Array], Parts]) -> Callable[[Array], Parts]:
 
 
 def characteristic_polynomial(matrix: Array) -> Array:
-    """The coefficients of det(λ·I − matrix), from the highest power on."""
+    """The coefficients of det(λ·I − matrix), highest power first."""
     return _objects(_polynomial(matrix).all_coeffs())
 
 
 def _polynomial(matrix: Array) -> Any:
-    """det(λ·I − matrix), over no more than the numbers that hold its coefficients: those with √2, say."""
+    """det(λ·I − matrix), over the smallest field that holds its coefficients: the rational numbers and √2, say."""
     exact, rows = sympy.Matrix(matrix), len(matrix)
     if rows <= LARGEST_OF_LETTERS:
         return exact.charpoly("λ")
@@ -312,14 +312,14 @@ def _polynomial(matrix: Array) -> Any:
     if rows * math.prod(surds) > LARGEST_OF_SURDS:
         raise NotExact(f"{len(surds)} different roots are too many in a matrix of {rows} rows", hint=IN_FLOATS)
     over = DomainMatrix.from_Matrix(exact, extension=True)
-    if over.domain.is_EX:  # π beside √2: SymPy has no numbers of which it is one, and finds no factors in good time
+    if over.domain.is_EX:  # π beside √2: SymPy has no field for these, and finds no factors in good time
         raise NotExact("exact matrices that hold both roots and π or e are taken apart up to 2 × 2", hint=IN_FLOATS)
     return sympy.Poly(over.charpoly(), sympy.Symbol("λ"), domain=over.domain)
 
 
 @_remembered
 def different_eigenvalues(matrix: Array) -> Array:
-    """The eigenvalues of a matrix of floats, each once, however often it is a root; by the digits of the entries."""
+    """The distinct eigenvalues of a matrix of floats, whose entries count as their shortest decimals."""
     size = sympy.Integer(2) ** math.frexp(float(np.max(np.abs(matrix))))[1]  # near 1 roots are found, near 10³⁰⁰ not
     roots = _polynomial(exactly(matrix) / size).sqf_part().nroots(n=20, maxsteps=200)
     return np.array([complex(root * size) for root in roots])
@@ -328,7 +328,7 @@ def different_eigenvalues(matrix: Array) -> Array:
 def eigen(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues, largest first, and their eigenvectors of unit length as columns."""
     exact = sympy.Matrix(matrix)
-    # Roots by Cardano's and Ferrari's formulas fill pages too, and the eigenvectors to them are beyond SymPy.
+    # Roots by Cardano's and Ferrari's formulas fill pages too, and their eigenvectors are beyond SymPy.
     polynomial = _polynomial(matrix)
     roots = _roots(polynomial)
     if sum(roots.values()) < len(matrix):
@@ -347,8 +347,8 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
 
 
 def _roots(polynomial: Any) -> dict[Any, int]:
-    """The roots that are fractions or surds, each with how often it is one: those of factors of degree 1 and 2."""
-    if polynomial.domain.is_Composite or polynomial.domain.is_EX:  # of letters, or of surds: as far as SymPy sees
+    """The roots that are fractions or surds, from factors of degree 1 and 2, each with its multiplicity."""
+    if polynomial.domain.is_Composite or polynomial.domain.is_EX:  # with letters or mixed surds: what SymPy finds
         found: dict[Any, int] = sympy.roots(polynomial, cubics=False, quartics=False)
         return found
     result: dict[Any, int] = {}
@@ -381,7 +381,7 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
-    """So many vectors that the matrix stretches by this value: the last one repeated where there are not as many."""
+    """`count` eigenvectors to this eigenvalue; if there are fewer, the last one is repeated."""
     found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=vanishes)
     if matrix.is_symmetric():
         found = sympy.GramSchmidt(found)
@@ -391,15 +391,15 @@ def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
 
 
 def _at_right_angles(vectors: list[Any], size: int) -> Any:
-    """A unit vector at right angles to all of these."""
+    """A unit vector orthogonal to all of these."""
     rows = sympy.Matrix.hstack(*vectors).T if vectors else sympy.zeros(1, size)
     return _unit(rows.nullspace(iszerofunc=vanishes)[0])
 
 
 def _unit(vector: Any) -> Any:
-    """The vector with length 1 and, if it is of numbers, its largest entry positive."""
+    """The vector scaled to length 1 and, if it holds no letters, with its largest entry positive."""
     if all(entry.is_number for entry in vector):
-        vector = vector.applyfunc(lambda entry: sympy.radsimp(sympy.expand(entry)))  # no root below a fraction's line
+        vector = vector.applyfunc(lambda entry: sympy.radsimp(sympy.expand(entry)))  # no root in a denominator
     squares = sum(entry * (entry.conjugate() if entry.is_number else entry) for entry in vector)
     length = sympy.sqrt(sympy.expand(squares))
     if not all(entry.is_number for entry in vector):
@@ -412,7 +412,7 @@ def _unit(vector: Any) -> Any:
 
 
 def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
-    """Columns with their largest entry positive, and the rows that belong to them turned alike."""
+    """The columns with signs that make their largest entries positive, and the matching rows with the same signs."""
     if not all(entry.is_number for entry in vectors.flat):
         return vectors, rows
     signs = turned(vectors.astype(np.float64)).astype(int)
@@ -420,14 +420,14 @@ def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
 
 
 def _largest_first(values: list[Any]) -> list[Any]:
-    """The values in the order that floats have; of letters that with the root added, which SymPy gives last, first."""
+    """The values sorted as floats are; with letters in reverse, since SymPy gives the one with +√… last."""
     if not all(value.is_number for value in values):
         return values[::-1]
     return [values[i] for i in sized(np.array([complex(value.evalf(DIGITS)) for value in values]))]
 
 
 def vanishes(entry: Any) -> bool | None:
-    """Whether an expression is 0: judged by its digits where it is a number."""
+    """Whether an expression is 0, by its digits if it is a number; None if that is not known."""
     if entry.is_number:
         return bool(abs(entry.evalf(DIGITS)) < 10.0 ** -(DIGITS // 2))
     answer = sympy.simplify(entry).is_zero

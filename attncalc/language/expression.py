@@ -6,8 +6,8 @@
     power   = atom [("**" | "^") signed]
     atom    = number | name | function "(" sum {"," sum} ")" | "(" sum ")"
 
-So −x² is −(x²), and a^b^c is a^(b^c). Length, depth, numbers and powers are limited, and what holds no variable is
-worked out in float64 as it is read, so that no text takes long and no number in it is beyond what can be computed.
+So −x² is −(x²), and a^b^c is a^(b^c). Length, depth, numbers and powers are limited, and parts without variables are
+computed in float64 while they are read, so that no text takes long and no number in it overflows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from attncalc.language.ops import (
 
 
 class Function(NamedTuple):
-    """A function of an expression: its graph, its value at plain numbers, and whether it takes several."""
+    """A function: how to make its graph, its value for plain numbers, and whether it takes several arguments."""
 
     graph: Callable[..., Node]
     value: Callable[..., float]
@@ -95,7 +95,7 @@ CONSTANTS: dict[str, Callable[[], Node]] = {
 }
 
 RESERVED = frozenset(keyword.kwlist) | {"I", "inf", "infinity", "nan", "oo", "zoo"}
-"""Names that mean something else elsewhere, and would be misread as letters of a formula."""
+"""Names with a meaning in Python or SymPy, which must not be variables."""
 
 
 LONGEST = 1000  # characters
@@ -148,7 +148,7 @@ def fault(text: str, place: int, message: str, hint: str = "") -> NoReturn:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text, an `end` behind the last one."""
+    """The tokens of a text, followed by an `end`."""
     if len(text) > LONGEST:
         raise ExpressionError(f"the expression has {len(text):,} characters, but the limit is {LONGEST:,}")
     found: list[Token] = []
@@ -190,9 +190,9 @@ def _refuse(text: str, place: int) -> NoReturn:
 
 
 DEEPEST = 40
-"""So many brackets, signs and powers may stand inside one another."""
+"""The deepest nesting of brackets, signs and powers."""
 LARGEST_POWER = 1000
-WHOLE_DIGITS = 15  # whole numbers of more digits are floats
+WHOLE_DIGITS = 15  # whole numbers with more digits become floats
 _WHAT = {
     "+": "this sum",
     "-": "this difference",
@@ -212,14 +212,14 @@ _OF_TWO: dict[str, tuple[Callable[..., Node], Callable[..., float]]] = {
 
 
 class Part(NamedTuple):
-    """A part of the formula; one without variables has a value."""
+    """A part of the formula; `value` is None if it has variables."""
 
     node: Node
     value: float | None
 
 
 class Parser:
-    """Reads one text, once; `variables` are then its letters."""
+    """Parses one text, once; `variables` then holds its letters."""
 
     def __init__(self, text: str) -> None:
         self.text, self.tokens = text, tokens(text)
@@ -240,11 +240,11 @@ class Parser:
 
     @property
     def next(self) -> Token:
-        """The token that is to be read."""
+        """The next token to read."""
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> Token | None:
-        """The next token if it is one of these signs."""
+        """Read the next token if it is one of these signs, else return None."""
         token = self.next
         if token.kind != "sign" or token.text not in signs:
             return None
@@ -256,7 +256,7 @@ class Parser:
         fault(self.text, token.place, message, hint)
 
     def sum(self) -> Part:
-        """Products added and taken away; a sign in front is of the whole first product."""
+        """Products added and subtracted; a leading sign applies to the whole first product."""
         sign = self.take("-", "+")
         part = self.product()
         if sign and sign.text == "-":
@@ -299,7 +299,7 @@ class Parser:
         return self.worked(sign, Node.__pow__, math.pow, base, exponent)
 
     def atom(self) -> Part:
-        """A number, a letter, a function with its arguments, or what stands in brackets."""
+        """A number, a letter, a function with its arguments, or an expression in brackets."""
         token = self.next
         self.at += 1
         if token.kind == "number":
@@ -315,11 +315,11 @@ class Parser:
         return self.refuse(token, f"a number or a name is missing {where}", hint)
 
     def is_whole(self, digits: str) -> bool:
-        """Whether a number's text is a whole number that a float holds exactly."""
+        """Whether the text is a whole number that a float holds exactly."""
         return digits.isdigit() and len(digits) <= WHOLE_DIGITS
 
     def named(self, token: Token) -> Part:
-        """What a name means: a function, a constant, or a letter."""
+        """The function call, constant or letter that a name stands for."""
         name, bracket = token.text, self.next.text == "("
         if name in FUNCTIONS:
             if not bracket:
@@ -339,7 +339,7 @@ class Parser:
         return Part(self.variables[name], None)
 
     def called(self, token: Token) -> Part:
-        """A function with its arguments; its opening bracket has been read."""
+        """A function call whose opening bracket has been read."""
         function = FUNCTIONS[token.text]
         arguments = self.inside(self.tokens[self.at - 1], token)
         if function.several != (len(arguments) > 1):
@@ -348,7 +348,7 @@ class Parser:
         return self.worked(token, function.graph, function.value, *arguments)
 
     def inside(self, bracket: Token, function: Token | None = None) -> list[Part]:
-        """What stands in brackets: one part, or the arguments of a function."""
+        """The contents of brackets: one part, or the arguments of a function."""
         if self.next.text == ")":
             self.refuse(self.next, "there is nothing in these brackets")
         parts = [self.sum()]
@@ -369,7 +369,7 @@ class Parser:
             self.refuse(token, "a sign is missing here", "" if numbers else f"write {left}*{right} for the product")
 
     def worked(self, token: Token, graph: Callable[..., Node], value: Callable[..., float], *parts: Part) -> Part:
-        """An operation on parts; without variables it must have a value that a float can hold."""
+        """An operation applied to parts; without variables its value must be a finite float."""
         node = graph(*(part.node for part in parts))
         known = [part.value for part in parts if part.value is not None]
         if len(known) < len(parts):
@@ -393,7 +393,7 @@ def _were(arguments: Sequence[Part]) -> str:
 
 
 def parse(text: str) -> Expression:
-    """The expression that a text is; what is wrong with one that is none is told with its character, from 1."""
+    """The text as an Expression; an error names the character at which the text goes wrong, from 1."""
     parser = Parser(text)
     node = parser.whole()
     return Expression(text.strip(), node, parser.variables)

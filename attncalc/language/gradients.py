@@ -1,4 +1,4 @@
-"""Graph → graph: the backward pass, which names and explains its own steps, and is shortened."""
+"""Graph → graph: the backward pass, with steps that are named, explained and simplified."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from attncalc.language.ops.lookups import stack
 from attncalc.language.ops.parts import listed, zeros
 from attncalc.language.primitive import formula, symbol
 
-# Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
+# Graph → the same graph simplified: without factors 1, terms 0 and double signs, and with numbers multiplied out.
 #
-# A backward pass is written by rules that do not look around, and it starts from ∂L/∂L = 1: what they make of a slope
-# that is 2·x reads `1·(2·x) + 0`. The rules here look at one primitive at a time, from the sources on, and stop at
-# named steps; they bring signs and numbers to the front, multiply those out, and leave everything else as it was
-# written.
+# VJPs do not look around, and a backward pass starts from ∂L/∂L = 1, so that a slope 2·x comes out as `1·(2·x) + 0`.
+# The rules here look at one primitive at a time, sources first, and stop at named steps. They bring signs and numbers
+# to the front, multiply the numbers out, and leave everything else as it was written.
 
 
 FEW_DIGITS = 12
-"""Numbers are multiplied out as long as the product has so few digits that a reader sees where it is from."""
+"""Numbers are multiplied out if the product has at most so many digits: a reader still sees where it is from."""
 
 FEW_TERMS = 6
-"""So many terms at most are written as taken away; beyond that a sum is shown by its first terms anyway."""
+"""At most so many terms of a sum are written as subtracted; a longer sum is shown by its first terms anyway."""
 
 
 def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node]:
-    """The expressions as a person would write them, up to steps and `leaves`; steps of a backward pass are opened."""
+    """The expressions simplified, down to steps and `leaves`; steps of a backward pass are replaced by their values."""
     new: dict[Node, Node] = {}
     for node in walk(*roots, into=lambda node: () if _is_leaf(node, leaves) else node.sources):
         if _is_leaf(node, leaves):
@@ -56,7 +55,7 @@ def _is_leaf(node: Node, leaves: Collection[Node]) -> bool:
 
 
 def _number(node: Node) -> Fraction | None:
-    """The number that a node is, by the digits that it is written with; one with a name of its own is none."""
+    """The value of a node that is an unnamed finite number, exact by its decimal digits; None for any other node."""
     node = _narrow(node)
     if node.op != "constant" or node.args["symbol"] or not math.isfinite(node.args["value"]):
         return None
@@ -64,14 +63,14 @@ def _number(node: Node) -> Fraction | None:
 
 
 def _narrow(node: Node) -> Node:
-    """A value without the axes over which it is only repeated."""
+    """The value that a node repeats along further axes; the node itself if it repeats nothing."""
     while node.row.copies:
         node = node.sources[0]
     return node
 
 
 def _is_fixed(node: Node) -> bool:
-    """Whether a node is a number or a size, or one over the other."""
+    """Whether a node is made of numbers and sizes alone, by quotients and signs."""
     return node.op in ("constant", "size") or (node.op in ("div", "neg") and all(map(_is_fixed, node.sources)))
 
 
@@ -80,7 +79,7 @@ def _is_same_size(a: Node, b: Node) -> bool:
 
 
 def _written(value: Fraction) -> Node | None:
-    """A number in a formula, if it has few digits."""
+    """The number as a node; None if it has too many digits."""
     if abs(value) >= 10**FEW_DIGITS:
         return None
     if value.denominator == 1:
@@ -90,7 +89,7 @@ def _written(value: Fraction) -> Node | None:
 
 
 def _signed(node: Node) -> tuple[bool, Node]:
-    """Whether a minus stands in front of a node, and the node without it."""
+    """Whether a node has a minus in front, and the node without it."""
     value = _number(node)
     if value is not None and value < 0:
         return True, _negative(node)
@@ -135,13 +134,13 @@ def _difference(a: Node, b: Node) -> Node:
 
 
 def _numbers(terms: Sequence[Node], sign: int) -> Node | None:
-    """Two numbers added or taken away."""
+    """The sum (sign 1) or the difference (−1) of two terms that are both numbers, as one number; None otherwise."""
     known = [number for number in map(_number, terms) if number is not None]
     return _written(known[0] + sign * known[1]) if len(known) == len(terms) == 2 else None
 
 
 def _front(node: Node) -> tuple[Fraction, Node | None]:
-    """A product as the number in front of it, and the rest."""
+    """The number in front of a product, and the rest of it: (2, x) for 2·x, (1, x) for x, (2, None) for 2."""
     number = _number(node)
     if number is not None:
         return number, None
@@ -165,7 +164,7 @@ def _product(a: Node, b: Node) -> Node:
 
 
 def _times(number: Node, rest: Node | None) -> Node:
-    """A number times what has none in front."""
+    """A number times an expression without a number in front."""
     if rest is None:
         return number
     if _number(number) == 1:
@@ -174,7 +173,7 @@ def _times(number: Node, rest: Node | None) -> Node:
 
 
 def _unnumbered(a: Node, b: Node) -> Node:
-    """A product without a number in front; 1/n of something is that over n."""
+    """A product of two factors without numbers in front; (1/n)·x is written x/n."""
     if a is b:
         return a**2
     if a.op in ("div", "ratio") and _number(a.sources[0]) is not None:
@@ -201,7 +200,7 @@ def _quotient(a: Node, b: Node) -> Node:
 
 
 def _weighed(weights: Node, values: Node) -> Node:
-    """A product that is 0 where the weight is, whatever the value: a plain one where the value is a number."""
+    """A product that is 0 where the weight is 0, whatever the value; an ordinary one if the value is a number."""
     return _product(weights, values) if _is_fixed(values) else Node("weigh", weights, values)
 
 
@@ -210,12 +209,12 @@ def _total(x: Node, over: str) -> Node:
 
 
 def _is_unit(x: Node, over: str) -> bool:
-    """Whether the entries sum to 1 along an axis, as a fact of the primitive."""
+    """Whether the primitive guarantees that the entries sum to 1 along this axis."""
     return bool(x.row.unit) and x.args[x.row.unit].name == over
 
 
 def _outside(x: Node, linear: Callable[[Node], Node]) -> Node:
-    """A linear function of x, with the sign, the number in front and the size below brought out of it."""
+    """A linear function of x, with x's sign, the number in front and a size in the denominator moved outside."""
     minus, x = _signed(x)
     front, rest = _front(x)
     number = _written(front)
@@ -242,11 +241,11 @@ _RULES: dict[str, Callable[..., Node]] = {
 
 
 class Reason(NamedTuple):
-    """Why a node gets the gradient that it gets."""
+    """Why a node gets its gradient: the rule that was applied."""
 
     text: str
-    lasting: bool = True  # whether it still tells something where another follows
-    through: str = ""  # the step whose formula the rule was applied to, where that is no operand's
+    lasting: bool = True  # whether it is still worth telling if another reason follows
+    through: str = ""  # the step whose formula the rule was applied to; "" if there is none
 
 
 def gradients(
@@ -255,9 +254,9 @@ def gradients(
     """The gradient of the loss with respect to each node in `wrt`, given its gradient with respect to `output`.
 
     Every step between them gets a gradient step of its own, made in the order of the chain rule. A node that the
-    output does not depend on gets none. `of` is what is differentiated, by the name that formulas give it, and `word`
-    what the steps' names begin with. Axes that the upstream gradient has beside the output's (one gradient for each
-    entry of the output: a Jacobian) stay in front. Steps that nobody reads need not be `told` with their reasons.
+    output does not depend on gets none. `of` is the name of the loss in formulas, and `word` the prefix of the new
+    steps' names. If the upstream gradient has more axes than the output (one gradient for each entry of the output: a
+    Jacobian), these stay in front. Steps that nobody reads need not be `told` with their reasons.
     """
     front = tuple(axis for axis in upstream.axes if axis.name not in output.names)
     own = {axis.name for axis in front}
@@ -295,14 +294,14 @@ def gradients(
 
 
 def _arriving(output: Node, of: str, word: str) -> str:
-    """Why the result has the gradient that the backward pass begins with."""
+    """The reason for the gradient that the backward pass begins with."""
     if word == "grad":
         return "the gradient that arrives at the result from the loss"
     return f"each entry of {of} moves with itself, one for one" if output.axes else f"{of} moves with itself"
 
 
 class _Steps:
-    """The steps of a forward graph, by which those of its backward pass are named."""
+    """The steps of a forward graph, which give the steps of its backward pass their names."""
 
     def __init__(self, forward: Sequence[Node], wrt: Sequence[Node]) -> None:
         named = [node for node in forward if node.op in ("step", "input")]
@@ -314,13 +313,13 @@ class _Steps:
             for value, step in self.holding.items()
             if value.sources and value.op != "step"
         }
-        self.whose: dict[Node, Node] = {}  # the step in whose formula a node stands
-        self.made: dict[tuple[str, ...], Node] = {}  # the steps that VJPs make
+        self.owners: dict[Node, Node] = {}  # node → the step in whose formula it stands
+        self.made: dict[tuple[str, ...], Node] = {}  # the steps that VJPs make, so that each is made once
 
     def gradient(
         self, node: Node, value: Node, of: str, word: str, reasons: Sequence[Reason], *, is_apart: bool
     ) -> Node:
-        """The step that holds the gradient of a node, with the ways on which it came."""
+        """The step that holds the gradient of a node, with the steps through which it came back."""
         ways, why = _told(reasons, is_apart)
         is_called_like_an_operand = node.op == "step" and node.key in self.operands
         also = "_step" if is_called_like_an_operand else ""
@@ -328,23 +327,23 @@ class _Steps:
         return gradient_step(node, value, why, of, word, also, ways, _edges(reasons), told_apart)
 
     def owner(self, node: Node) -> Node | None:
-        """The step in whose formula a node stands; what the node is made of stands there as well."""
-        owner = node if node.op == "step" else self.holding.get(node, self.whose.get(node))
+        """The step in whose formula a node stands; the node's sources are noted as standing there too."""
+        owner = node if node.op == "step" else self.holding.get(node, self.owners.get(node))
         if owner is not None:
-            self.whose.update(dict.fromkeys(node.sources, owner))
+            self.owners.update(dict.fromkeys(node.sources, owner))
         return owner
 
     def vjp(self, node: Node, gradient: Node) -> Sequence[Node | None]:
-        """What each source of a node gets of its gradient."""
+        """The share of a node's gradient that each of its sources gets, None for a source without one."""
         held = self.holding.get(node, node)
         if node.row.vjp is None:
             raise NoGradient(f"{symbol(held)} has no gradient: {node.row.no_gradient}")
         return node.row.vjp(gradient, held, node, *node.sources)
 
     def by_name(self, value: Node, within: str) -> Node:
-        """A gradient in which what a step is made of, written again by a VJP, is the step: `u`, a left singular vector.
+        """The gradient with each expression that a VJP wrote, and that is already a step, replaced by that step.
 
-        A step that a VJP makes belongs to the part `within`, and is made once.
+        Steps that a VJP makes are put into the group `within`, and each of them is made once.
         """
         new: dict[Node, Node] = {}
         for node in walk(value, into=lambda node: () if _stands(node) else node.sources):
@@ -364,15 +363,15 @@ class _Steps:
 
 
 def _stands(node: Node) -> bool:
-    """Whether it is an operand, or a step that has its place."""
+    """Whether a node is an operand, or a step that is already in a group."""
     return node.op == "input" or (node.op == "step" and node.args["group"] is not None)
 
 
 def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
-    """The gradients as one expression each, without steps of their own: 0 where the output does not depend on it.
+    """The gradient with respect to each node in `wrt` as one expression without steps; 0 if the output ignores it.
 
-    An expression goes back as far as `upstream`, the loss's gradient with respect to the output (1, for the loss
-    itself), so that a calculation can give the steps of a backward pass their names.
+    `upstream` is the loss's gradient with respect to the output (1 for the loss itself). A calculation that writes its
+    own backward pass makes steps of these expressions.
     """
     found = gradients(output, upstream, wrt)
     short = dict(zip(found, shortened([*found.values()], (upstream,)), strict=True))
@@ -392,7 +391,7 @@ def gradient_step(
 ) -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand.
 
-    It is `told_apart` by its part in its own part too, where what is of no part is called the same.
+    With `told_apart` formulas add its group even inside that group, since a step outside all groups has the same name.
     """
     name, within = of.args["name"], of.args.get("group", "")
     if of.op != "step":
@@ -413,12 +412,12 @@ def gradient_step(
 
 
 def gradient_symbol(of: Node, loss: str = "L") -> str:
-    """How formulas speak of the gradient of the loss with respect to a step or an operand."""
+    """The gradient of the loss with respect to a step or an operand as formulas write it: `∂L/∂x`."""
     return f"∂{loss}/∂{of.args['symbol']}"
 
 
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
-    """Whether the VJP takes the gradient as it is; an elementwise one joins it with each of the sources."""
+    """Whether the VJP can take the gradient without spreading it over all axes of the node first."""
     return node.row.narrow or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
 
 
@@ -430,7 +429,7 @@ def _comparable(a: Node, b: Node) -> bool:
 
 
 def _side_by_side(parts: Sequence[Node]) -> Node | None:
-    """Contributions each of which has places of its own, and is 0 elsewhere, one behind the other; None of others."""
+    """The sum of contributions that are nonzero in different places, by putting them side by side; None for others."""
     first = parts[0]
     if len(parts) < 2 or any(part.op != first.op or part.axes != first.axes for part in parts):
         return None
@@ -440,7 +439,7 @@ def _side_by_side(parts: Sequence[Node]) -> Node | None:
 
 
 def _is_one_test(one: Node, other: Node) -> bool:
-    """Whether two choices go by the same comparison."""
+    """Whether two choices depend on the same comparison."""
     a, b = one.sources[0], other.sources[0]
     return a is b or (a.op == b.op and a.args == b.args and all(map(_is_alike, a.sources, b.sources)))
 
@@ -450,7 +449,7 @@ def _is_alike(a: Node, b: Node) -> bool:
 
 
 def _either(one: Node, other: Node) -> Node | None:
-    """`a where it holds, else b`, of two that are 0 where the other is not."""
+    """`a where the test holds, else b`, for two choices of which each is 0 where the other is not; None for others."""
     (test, a, b), (_, c, d) = one.sources, other.sources
     if _number(b) == _number(c) == 0:
         return keep_where(test, a, d)
@@ -458,7 +457,7 @@ def _either(one: Node, other: Node) -> Node | None:
 
 
 def _rows(parts: Sequence[Node]) -> Node | None:
-    """Rows, or numbers, that came back from each place along one of the last two axes."""
+    """The rows, or numbers, that came back from every place along one of the last two axes, put one below another."""
     rows: dict[tuple[str, Fraction | None], Node] = {}
     axes = parts[0].axes
     for part in parts:
@@ -475,7 +474,7 @@ def _rows(parts: Sequence[Node]) -> Node | None:
 
 
 def _pieces(parts: Sequence[Node]) -> Node | None:
-    """Pieces along an axis, none of which stands where another one does."""
+    """Pieces along an axis that do not overlap, put one behind the other with zeros in the gaps; None for others."""
     first, found = parts[0], [piece for piece in map(_placed, parts) if piece]
     over, size = first.args["over"], find(first.axes, first.args["over"]).size
     pieces = sorted(found, key=itemgetter(1))
@@ -489,7 +488,7 @@ def _pieces(parts: Sequence[Node]) -> Node | None:
 
 
 def _placed(part: Node) -> tuple[str, int, Node] | None:
-    """Of what is 0 but for some places along an axis the axis, the first of them, and what stands there."""
+    """(axis, first place, piece) of a concatenation that is 0 except for one piece; None for others."""
     over, start, found = part.args["over"], 0, list[tuple[str, int, Node]]()
     for piece in part.sources:
         if not (piece.op == "spread" and _number(piece) == 0):
@@ -499,9 +498,9 @@ def _placed(part: Node) -> tuple[str, int, Node] | None:
 
 
 def _added(parts: Sequence[Node], axes: Axes) -> Node:
-    """The sum of the contributions; they are spread over the node's axes where they lack different ones.
+    """The sum of the contributions, spread over the node's axes if they lack different ones.
 
-    One that is a sum itself gives its terms, `a − b + c` and not `a + (c − b)`: a reader is spared the brackets.
+    Terms of a contribution that is itself a sum are added one by one, `a − b + c` and not `a + (c − b)`.
     """
     if len(parts) == 1:
         return parts[0]
@@ -519,9 +518,9 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
 
 
 def _terms(part: Node) -> list[tuple[bool, Node]]:
-    """What a sum is the sum of, each with whether it is taken away; a sum of many terms is one."""
+    """The terms of a sum, each with whether it is subtracted; a sum of many terms stays one term."""
     terms: list[tuple[bool, Node]] = []
-    ahead: list[tuple[bool, Node, tuple[Node, ...]]] = [(False, part, ())]  # with the moves that are made of it
+    ahead: list[tuple[bool, Node, tuple[Node, ...]]] = [(False, part, ())]  # with the moves that are applied to it
     while ahead:
         if len(terms) + len(ahead) > FEW_TERMS:
             return [(False, part)]
@@ -539,13 +538,13 @@ def _terms(part: Node) -> list[tuple[bool, Node]]:
     return terms
 
 
-MOST_WAYS = 4  # that are named, where they are one step's in several groups
-MOST_RULES = 2  # that are told one after the other where a gradient came on several ways; each edge has its own, too
-LONGEST_RULES = 120  # characters of these: two of one kind, as of two matrix products, say the same twice
+MOST_WAYS = 4  # groups that are named, if a gradient comes back from steps of one name in several groups
+MOST_RULES = 2  # rules that are told if a gradient comes back through several steps; each edge has its own, too
+LONGEST_RULES = 120  # characters of these rules together: two matrix products, for example, say the same twice
 
 
 def _told(reasons: Sequence[Reason], is_apart: bool) -> tuple[str, str]:
-    """On which ways a gradient came back, and by which rules; `is_apart`, each to its own places."""
+    """Through which steps a gradient came back, and by which rules; with `is_apart`, each to its own places."""
     rules = _merged(reason.text for reason in reasons)
     ways = [*dict.fromkeys(reason.through for reason in reasons if reason.through)]
     if len(ways) < 2:
@@ -565,7 +564,7 @@ def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
 
 
 def _merged(rules: Iterable[str]) -> list[str]:
-    """Each rule once, and each remark behind it; that of factors with the names of all of them, if they have any."""
+    """Each rule and each remark in brackets once; a rule on several factors once with the names of all of them."""
     others: dict[str, list[str]] = {}
     for rule in dict.fromkeys(rules):
         said, _, other = rule.partition(HERE)
@@ -579,12 +578,12 @@ def _merged(rules: Iterable[str]) -> list[str]:
 
 
 def _because(node: Node, source: int, before: list[Reason], owner: Node | None) -> list[Reason]:
-    """Why the source gets the gradient that it gets, `before` being why the node got its own.
+    """Why the source gets its gradient. `before` is why the node got its own.
 
     `owner` is the step in whose formula the node stands.
 
-    What happens inside a step is told nowhere else, so its reasons are carried along. A primitive that has no reason of
-    its own, as it only moves entries, leaves them as they are.
+    What happens inside a step is told nowhere else, so reasons from there are carried along. A primitive without a
+    reason of its own, which only moves entries, leaves them as they are.
     """
     because, hands_on = node.row.because, node.row.hands_on
     if not because:
@@ -605,11 +604,11 @@ def _because(node: Node, source: int, before: list[Reason], owner: Node | None) 
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:
-    """A source's share of a gradient with the source's axes: summed over others, but for a Jacobian's own in front."""
+    """A source's gradient with the source's axes: summed over all others, except a Jacobian's own axes in front."""
     if gradient.axes == source.axes == node.axes:
         return gradient
     kept = {*source.names}
-    if node.row.elementwise:  # there, what is the same all along an axis still counts once for each place of it
+    if node.row.elementwise:  # a source that is repeated along an axis gets the gradient of every place along it
         there = {*kept, *gradient.names}
         gradient = spread(gradient, tuple(axis for axis in node.axes if axis.name not in there) + gradient.axes)
     for name in gradient.names:

@@ -1,4 +1,4 @@
-"""The graph that a calculation is: nodes, the primitives that they apply, and the walks and rewrites over them.
+"""The graph of a calculation: nodes, the primitives that they apply, and walks and rewrites of the graph.
 
 A node applies a primitive (a row of the table OPS) to its sources. It knows its axes from the
 moment it is made, so that a wrong shape is refused where it arises, with the formula that could not be formed.
@@ -26,7 +26,7 @@ Number: TypeAlias = "int | float | Fraction"
 
 
 _serial = itertools.count()
-"""Where a node stands in the order of writing, which is the order in which steps are shown."""
+"""Numbers the nodes in the order in which they are written, which is the order in which steps are shown."""
 
 
 class Node:
@@ -67,11 +67,11 @@ class Node:
 
     @property
     def path(self) -> str:
-        """A step's key as a reader writes it: `self-attention/scores`."""
+        """A step's key as text: `self-attention/scores`."""
         return "/".join(filter(None, self.key))
 
     def over(self, sources: Sequence[Node]) -> Node:
-        """The same primitive over other sources; the node itself where they are its own."""
+        """The same primitive applied to other sources; the node itself if these are its own."""
         return self if [*sources] == [*self.sources] else Node(self.op, *sources, **self.args)
 
     def size(self, name: str) -> Node:
@@ -136,12 +136,12 @@ def as_node(value: Node | Number) -> Node:
 
 
 def constant(value: Number, symbol: str = "", option: str = "") -> Node:
-    """A number in a formula; a named one (`π`, `ε`) is printed by its name. It may be an option's, of another name."""
+    """A number in a formula, printed as `symbol` (`π`, `ε`) if given; `option` names the option that gave it."""
     return Node("constant", axes=(), value=value, symbol=symbol, option=option)
 
 
 def constants(values: Sequence[Number], axis: ax.Axis, symbol: str) -> Node:
-    """Numbers along an axis, spoken of by one name: the valid lengths of a batch."""
+    """Numbers along an axis, which formulas call by one name: the valid lengths of a batch."""
     return Node("constants", axes=(axis,), values=tuple(values), symbol=symbol)
 
 
@@ -151,19 +151,19 @@ def named_size(name: str, size: int) -> Node:
 
 
 def identity(axes: Axes) -> Node:
-    """1 where an entry meets itself, else 0: the axes, and in front of them a copy of each, `n'` for `n`."""
+    """The identity over these axes, 1 where an entry meets itself: in front of them stands a copy of each, `n'`."""
     return Node("identity", axes=(*(axis._replace(name=f"{axis.name}'") for axis in axes), *axes), symbol="δ")
 
 
 def given(name: str, axes: Axes, symbol: str = "", *, boolean: bool = False) -> Node:
-    """An operand: `name` is its word at the edges, `symbol` what formulas call it."""
+    """An operand: `name` is what users call it, `symbol` what formulas call it."""
     return Node("input", axes=axes, name=name, symbol=symbol or name, boolean=boolean)
 
 
 def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sources")) -> list[Node]:
-    """Every node behind the roots, sources first, in the order of creation; it does not recurse.
+    """Every node behind the roots, sources first, in the order of creation; without recursion.
 
-    `into` says which nodes are behind a node, where that is not all its sources.
+    `into` gives the nodes directly behind a node, by default all its sources.
     """
     seen: set[Node] = set()
     stack = list(roots)
@@ -176,7 +176,7 @@ def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sour
 
 
 def steps(*roots: Node) -> list[Node]:
-    """The named values behind the roots, in the order in which their author wrote them."""
+    """The steps behind the roots, in the order in which they were written."""
     return [node for node in walk(*roots) if node.op == "step"]
 
 
@@ -192,9 +192,9 @@ def rewrite(
     change: Callable[[Node], Node | None],
     into: Callable[[Node], Sequence[Node]] = attrgetter("sources"),
 ) -> list[Node]:
-    """The graph built anew where `change(node)` returns a replacement: expansion and mistakes are both this.
+    """The graph with each node replaced for which `change(node)` returns a replacement, as mistakes do.
 
-    Where `into` goes no further, what is behind a node stays as it is.
+    Where `into` returns nothing, the node and all that is behind it stay as they are.
     """
     new: dict[Node, Node] = {}
     for node in walk(*roots, into=into):
@@ -206,40 +206,40 @@ def rewrite(
 def _cannot_form(node: Node, error: ShapeError) -> ShapeError:
     node.axes = ()
     plain = [_untransposed(source) for source in node.sources]
-    sized = [source for source in plain if source.axes]  # single numbers fit whatever stands beside them
+    sized = [source for source in plain if source.axes]  # single numbers fit beside anything
     clashing = sized if len(sized) > 1 else plain
     facts = " but ".join(f"{symbol(source)} is {ax.describe(source.axes)}" for source in clashing)
     return ShapeError(f"cannot form {formula(node)}: {facts}; {error.message}", hint=error.hint)
 
 
 def _untransposed(node: Node) -> Node:
-    """What a node is the transpose of; itself where it is none."""
+    """What a node is the transpose of; the node itself if it is not a transpose."""
     known: Node | None = node.row.transposed(node) if node.row.transposed else None
     return known if known is not None and known in node.sources else node
 
 
-# What an author says while a graph is written: the names and reasons of steps, their parts, notes, labels of axes.
+# What an author says while writing a graph: the names and reasons of steps, their groups, notes, labels of axes.
 #
-# A step is a node, and carries its name and its reason. The rest is kept beside the nodes, in the frame of one problem.
+# A step is a node that carries its name and its reason. The rest is kept beside the nodes, in the state of one problem.
 #
-# Seen from inside, a step has the definition of every primitive that it applies as sub-steps in a group of its name. It
-# keeps its own way of computing (a softmax that takes the maximum away first), so that what is shown of the definition
+# Expanded, a step shows the definition of every primitive that it applies as sub-steps, in a group named after it. Its
+# own value is still computed by its kernel (a softmax subtracts the maximum first), so that showing the definition
 # never spoils the result.
 
 
 class Building:
-    """What is kept beside the nodes while one problem's graph is written."""
+    """Data kept beside the nodes while one problem's graph is written."""
 
     def __init__(self) -> None:
         self.groups: list[str] = []  # the parts that steps written now belong to, the innermost last
-        self.notes: list[str] = []  # choices that the reader is told of
-        self.taken: list[tuple[str, str]] = []  # operands, and which of the notes say how one was taken
-        self.labels: dict[str, tuple[str, ...]] = {}  # axis → words for its places, where the author made it
-        self.asides: list[Node] = []  # steps that are shown although the result does not go through them
+        self.notes: list[str] = []  # choices that the reader should know
+        self.taken: list[tuple[str, str]] = []  # (operand, note) for each note that says how an operand was read
+        self.labels: dict[str, tuple[str, ...]] = {}  # axis → words for its places, for axes made by the author
+        self.asides: list[Node] = []  # steps that are shown although the result does not depend on them
         self.known: dict[str, tuple[str, ...]] = {}  # axis → the labels that came with the operands
         self.letters: dict[str, Number | None] = {}  # numbers that options give by name; None stays a letter
         self.exact = False  # whether the operands are fractions, surds or letters
-        self.lettered = False  # whether one of them holds letters, of which none is known to be the largest
+        self.lettered = False  # whether one of them holds letters, which cannot be compared by size
 
 
 _building: ContextVar[Building] = ContextVar("building")
@@ -247,7 +247,7 @@ _building: ContextVar[Building] = ContextVar("building")
 
 @contextmanager
 def building() -> Iterator[Building]:
-    """The frame in which one problem's graph is written; it yields what is kept beside the nodes."""
+    """The context in which one problem's graph is written; it yields what is kept beside the nodes."""
     state = Building()
     token = _building.set(state)
     try:
@@ -257,7 +257,7 @@ def building() -> Iterator[Building]:
 
 
 def note(text: str, of: str = "") -> None:
-    """Tell the reader of a choice: `K was not given: keys = queries`; `of` is the operand that was taken so."""
+    """Tell the reader of a choice: `K was not given: keys = queries`; `of` is the operand that it is about."""
     state = _building.get(None)
     if state is not None and text not in state.notes:
         state.notes.append(text)
@@ -278,7 +278,7 @@ def words_of(axis: str) -> tuple[str, ...]:
 
 
 def in_exact_numbers() -> bool:
-    """Whether the operands are fractions, surds or letters, among which nothing is ever rounded."""
+    """Whether the operands are fractions, surds or letters, so that nothing is ever rounded."""
     state = _building.get(None)
     return state is not None and state.exact
 
@@ -287,14 +287,14 @@ NOT_SHIFTED = "which letter is the largest is not known: none is subtracted firs
 
 
 def in_letters() -> bool:
-    """Whether an operand holds letters: what must be known to be larger than another is then left out."""
+    """Whether an operand holds letters: steps that must know which number is larger are then left out."""
     state = _building.get(None)
     return state is not None and state.lettered
 
 
 @contextmanager
 def group(name: str) -> Iterator[None]:
-    """Steps written inside belong to this part or turn: `with group("self-attention"):`; groups nest."""
+    """Put the steps written inside into this group: `with group("self-attention"):`; groups nest."""
     state = _building.get()
     state.groups.append(name)
     try:
@@ -313,9 +313,9 @@ def step(
     of: str | None = None,
     about: str = "",
 ) -> Node:
-    """Give a value a name and a reason: an identity, at which formulas stop and which the backward pass names too.
+    """Give a value a name and a reason: an identity node that formulas show by name and the backward pass names too.
 
-    `of` is the step whose gradient it holds, where a calculation works its own backward pass out. `about` is what a
+    `of` is the step whose gradient it holds, in a calculation that writes its own backward pass. `about` is what a
     teacher would add to the reason, for those who ask.
     """
     state = _building.get(None)
@@ -325,25 +325,25 @@ def step(
 
 
 def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:
-    """A result that is not one of the steps: shown beside the result, asked for by its name."""
+    """An extra result that is not listed among the steps: shown beside the result, and found by its name."""
     return step(name, value, why, symbol=symbol, shown=False)
 
 
 def aside(name: str, value: Node, why: str = "", *, about: str = "") -> Node:
-    """A step that is shown although the result does not go through it: bytes that are cached, a check."""
+    """A step that is shown although the result does not depend on it: the bytes of a cache, a check."""
     node = step(name, value, why, about=about)
     _building.get().asides.append(node)
     return node
 
 
 def letter(name: str, value: Number | None) -> Node:
-    """A single number that an option gives, spoken of by its name (`x` of `--at x=3`); None leaves it a letter."""
+    """A single number given by an option, with its name in formulas (`x` of `--at x=3`); None leaves it a letter."""
     _building.get().letters[name] = value
     return given(name, ())
 
 
 def about(step: Node) -> tuple[str, ...]:
-    """What a teacher would add to a step's reason: of the step itself, then of each primitive in its formula."""
+    """What a teacher would add to a step's reason: first on the step itself, then on each primitive in its formula."""
     texts = [step.args.get("about", "")]
     for node in reversed(inside(step)):  # the outermost first, as one reads a formula
         said = node.row.about
@@ -354,7 +354,7 @@ def about(step: Node) -> tuple[str, ...]:
 def labels_of_parts(
     nodes: Iterable[Node], words: Mapping[str, tuple[str, ...]]
 ) -> dict[Node, dict[str, tuple[str, ...]]]:
-    """The labels of parts of an axis, of nodes in order: the words of their places, or `m=2` where it has none."""
+    """Node → axis → labels, for nodes that hold a part of an axis: the labels of these places, or `m=2` without any."""
     found: dict[Node, dict[str, tuple[str, ...]]] = {}
     for node, starts in _starts(nodes).items():
         found[node] = {}
@@ -367,9 +367,9 @@ def labels_of_parts(
 
 
 def _starts(nodes: Iterable[Node]) -> dict[Node, dict[str, int]]:
-    """Where the parts of an axis begin, in what is made from them too; an axis that gets another name begins anew.
+    """Node → axis → the place where the node's part of the axis begins, for parts and for all that is made from them.
 
-    A gradient's begin where those of the step do that it is of.
+    A renamed axis begins at 0 again. The parts of a gradient begin where those of its step do.
     """
     found: dict[Node, dict[str, int]] = {}
     named: dict[tuple[str, str], Node] = {}
@@ -397,7 +397,7 @@ def _starts(nodes: Iterable[Node]) -> dict[Node, dict[str, int]]:
 
 
 def expanded(roots: Sequence[Node]) -> list[Node]:
-    """For every step behind the roots, the sub-steps of its definition, in their places in the order of the steps."""
+    """The sub-steps of every step behind the roots, in the order in which they are shown."""
     found: list[Node] = []
     for step in walk(*roots):
         if step.op == "step":
@@ -406,7 +406,7 @@ def expanded(roots: Sequence[Node]) -> list[Node]:
 
 
 def _substeps(step: Node) -> list[Node]:
-    """The sub-steps of one step: each primitive of a body, and the body as a whole."""
+    """The sub-steps of one step: each primitive in the definitions of the primitives that it applies."""
     made: list[Node] = []
     names: dict[str, int] = {}
     for node in inside(step):
@@ -417,16 +417,16 @@ def _substeps(step: Node) -> list[Node]:
         for part in walk(body):
             if part not in new:
                 copy = part.over([new[source] for source in part.sources])
-                silent = not part.sources or part.row.text == "{0}"  # what formulas don't show is no step either
+                silent = not part.sources or part.row.text == "{0}"  # a node that formulas don't show is no step either
                 new[part] = copy if silent else _named(copy, step.path, node, names)
                 made += [copy] if new[part] is copy else [copy, new[part]]
-    for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out
+    for i, part in enumerate(made):  # they are shown before the step that they define, in the order of computation
         part.serial = step.serial - 1 + (i + 1) / (len(made) + 1)
     return [part for part in made if part.op == "step"]
 
 
 def _goes_on(body: Node, sources: Sequence[Node]) -> bool:
-    """Whether a definition is of several primitives."""
+    """Whether a definition has more than one primitive."""
     return any(part.sources and part not in sources for part in body.sources)
 
 
@@ -439,13 +439,13 @@ def _named(value: Node, within: str, whole: Node, names: dict[str, int]) -> Node
 
 
 class Expression(NamedTuple):
-    """A formula in letters: its text as it was typed, its graph, and the letters in the order in which they come."""
+    """A formula in letters: its text as typed, its graph, and its letters in the order of their first use."""
 
     text: str
     node: Node
     variables: Mapping[str, Node]
 
     def at(self, values: Mapping[str, Node]) -> Node:
-        """The formula with other nodes in place of its letters."""
+        """The formula's graph with other nodes in place of its letters."""
         places = {node: values[name] for name, node in self.variables.items() if name in values}
         return rewrite([self.node], places.get)[0]

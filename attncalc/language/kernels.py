@@ -1,4 +1,4 @@
-"""Kernels that serve floats and exact numbers alike: exact ones are arrays of objects, and need no mode."""
+"""Kernels for floats and exact numbers alike: an array of objects holds exact numbers, so that no mode is needed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from attncalc.common.numerals import Array
 
 
 def number(value: Any, dtype: np.dtype[Any]) -> Array:
-    """A number of a formula as the kind that the operands are; a float is exact by its shortest digits."""
+    """A number of a formula in the operands' dtype; for exact operands a float counts as its shortest decimal."""
     return np.asarray(exact().number(value) if dtype.kind == "O" else value, dtype=dtype)
 
 
 def exact() -> ModuleType:
-    """The kernels of exact numbers: the one door to SymPy, which takes long to load and few need."""
+    """The kernels of exact numbers: the only door to SymPy, which loads slowly and is rarely needed."""
     from attncalc.language import exact_kernels
 
     return exact_kernels
 
 
 def either(numeric: Callable[..., Any], name: str, *more: int) -> Callable[..., Any]:
-    """A kernel that applies NumPy's function to floats, and to exact entries the function that is called so there."""
+    """A kernel that applies a NumPy function to floats, and to exact entries the function `name` of exact_kernels."""
 
     def kernel(*values: Array) -> Array:
         if not is_exact(*values):
@@ -45,7 +45,7 @@ sqrt = either(np.sqrt, "sqrt")
 
 
 def each(function: Callable[[float], float], x: Array) -> Array:
-    """Python's own function on every float: right to the last digit, and some 0.15 s for a million."""
+    """A scalar Python function of every float: right to the last digit, but some 0.15 s for a million."""
     values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
     return np.asarray(values.reshape(x.shape), x.dtype)
 
@@ -71,23 +71,23 @@ def has_letters(*values: Array) -> bool:
 
 
 SHOWN_ENTRY_BY_ENTRY = 1 << 16
-"""Of larger values it counts what is lost beside the largest of a row."""
+"""In values with more entries, lost digits count only in comparison with the largest entry of a row."""
 
 
 def doubled() -> ModuleType:
-    """The kernels of numbers of twice the digits: the door to what few calls need."""
+    """The kernels of numbers with twice the digits, which few calls need."""
     from attncalc.language import doubled_kernels
 
     return doubled_kernels
 
 
 def cancels(node: Any, value: Array, *terms: Array) -> bool:
-    """Whether a sum is so much smaller than its terms that it shows what rounding left of them."""
+    """Whether terms cancel, so that their rounding errors show in the sum."""
     return _is_less(np.abs(value), 0.25 * sum(map(np.abs, terms)))
 
 
 def cancels_along(node: Any, value: Array, x: Array) -> bool:
-    """The same of a sum along an axis."""
+    """Whether entries along an axis cancel, so that their rounding errors show in the sum."""
     size = np.abs(x)
     return _is_less(np.abs(value), 0.25 * node.row.kernel(node, size))
 
@@ -99,15 +99,15 @@ def _is_less(value: Array, terms: Any) -> bool:
 
 
 def beyond(size: float) -> Callable[..., bool]:
-    """Whether a number is so large that its last digit shows in a function of it."""
+    """A test whether a number is larger than this, so that a change in its last digit shows in a function of it."""
     return lambda node, value, x, *rest: bool(((np.abs(x) > size) & np.isfinite(x)).any())
 
 
 def near_1(node: Any, value: Array, x: Array) -> bool:
-    """Whether a number lies so near 1 that its last digit shows in its logarithm."""
+    """Whether a number lies so near 1 that a change in its last digit shows in its logarithm."""
     return bool((np.abs(x - 1) < 0.5).any())
 
 
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
-    """Zeros of the kind that another value has."""
+    """Zeros of the dtype of another value."""
     return np.full(shape, number(0, like.dtype), like.dtype)

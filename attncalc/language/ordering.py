@@ -1,7 +1,7 @@
-"""The order and the signs of what matrices are taken into: neither depends on rounding.
+"""The order and the signs of eigenvalues, singular values and their vectors, neither of which depends on rounding.
 
-Vectors have unit length and their largest entry by absolute value is positive (of several, the first); values are
-sorted by their size, largest first.
+Vectors have unit length, and their largest entry by absolute value (the first of several) is positive. Values are
+sorted by absolute value, largest first.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 from attncalc.common.numerals import Array
 
 TIE = 1e-10
-"""Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""
+"""Sizes that differ by less, relative to the largest, count as equal, so that rounding decides no order or sign."""
 
 
 def sized(values: Array) -> list[int]:
-    """The order from the largest to the smallest; among equal sizes by real part, then by imaginary part."""
+    """The indices from the largest absolute value to the smallest; ties by real part, then by imaginary part."""
     sizes = np.abs(values)
     slack = TIE * np.max(sizes, initial=0.0)
     by_size = np.argsort(-sizes, kind="stable").tolist()
@@ -28,7 +28,7 @@ def sized(values: Array) -> list[int]:
 
 
 def turned(vectors: Array) -> Array:
-    """What to multiply each column by, so that its largest entry becomes positive."""
+    """The factor for each column that makes its largest entry positive."""
     sizes = np.abs(vectors)
     largest = np.argmax(sizes >= (1 - TIE) * sizes.max(axis=0), axis=0)
     entries = np.take_along_axis(vectors, largest[None], axis=0)[0]

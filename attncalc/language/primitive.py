@@ -1,7 +1,7 @@
-"""What a primitive is: one row with all that anybody needs to know of it; and how formulas are written.
+"""What a primitive is: one row with everything that is known of it; and how formulas are written.
 
-How one entry of a result is made from entries of its sources is told by a cell: a scalar expression. An entry's place
-is told by axis names, `{"n": 0, "m": 1}`, so that a row can say "the same place in the source" without counting axes.
+A cell is the scalar expression that makes one entry of a result from entries of its sources. The place of an entry is
+given by axis names, `{"n": 0, "m": 1}`, so that a row can say "the same place in the source" without counting axes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from attncalc.language.axes import Axes
 
 At = Mapping[str, int]
 Look = Callable[[int, At], Any]
-"""(source's number, place) → the value there: what a choice (a mask, a maximum) needs to say which way it went."""
+"""(source's number, place) → the value there: the cell of a choice (a mask, a maximum) reads which way it went."""
 
 
 class Pick(NamedTuple):
-    """The entry of a source at a place."""
+    """A source's entry at a place."""
 
     source: int
     at: At
@@ -35,7 +35,7 @@ class Form(NamedTuple):
 
 
 class Literal(NamedTuple):
-    """A number, or a word such as `masked`, that stands in the arithmetic for itself."""
+    """A number, or a word such as `masked`, shown in the arithmetic as it is."""
 
     value: Any
 
@@ -44,14 +44,14 @@ Cell = Pick | Form | Literal
 
 
 class Op(NamedTuple):
-    """A primitive: everything that anybody needs to know of it, in one row.
+    """A primitive: everything that is known of it, in one row.
 
     Text and LaTeX are templates over the sources ({0}, {1}, …) and the arguments ({a[over]}), or functions of
-    (node, *sources' texts). `binds` says how tightly the result holds together (0 an atom, 1 a power, 2 a product,
-    2.5 a quotient, 3 a sum, 4 a comparison), `takes` up to what each source may come without brackets.
+    (node, *sources' texts). `binds` is the precedence of the result (0 an atom, 1 a power, 2 a product, 2.5 a quotient,
+    3 a sum, 4 a comparison), `takes` the loosest precedence at which each source needs no brackets.
 
-    The fields stand in groups: what it computes, how it is written, its gradient, and what it costs. A row that leaves
-    out all that has a default is one that works on its entries one by one, in one operation each.
+    The fields stand in groups: what it computes, how it is written, its gradient, and what it costs. With the defaults
+    a row costs one operation for each entry.
     """
 
     kernel: Callable[..., Any]  # (node, *values) → value; elementwise rows: (*aligned values) → value
@@ -60,62 +60,62 @@ class Op(NamedTuple):
     latex: str | Callable[..., str]
     cell: Callable[..., Cell]  # (node, at, look) → how one entry is made from entries of the sources
     elementwise: bool = False
-    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
-    copies: bool = False  # its source's entries, the same all along the axes that the source lacks
-    renames: tuple[str, str] | None = None  # the arguments with an axis' name in the source, and with its name here
-    starts: str = ""  # the argument with the place, along `over`, where the part of the source begins that it is
-    divides: bool = False  # by its second source, which may be nothing that has lost its digits
-    transposed: Callable[..., Any] | None = None  # (node) → its transpose as a formula has it, where that is no `ᵀ`
-    body: Callable[..., Any] | None = None  # (node, *sources) → the definition in smaller primitives, a node
-    about: str | Callable[..., str] = ""  # what a teacher would say of it (of a node of it), for --explain
-    complex: bool = False  # of real numbers it may make complex ones
-    quick: Callable[..., Any] | None = None  # (node) → a function of bare numbers that is sooner done than the kernel
-    doubled: str = ""  # the function of doubled_kernels that finds it in twice the digits
-    rounds: bool = True  # a choice gives entries as they are
+    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries are combined
+    copies: bool = False  # it repeats its source's entries along the axes that the source lacks
+    renames: tuple[str, str] | None = None  # the arguments that hold an axis' name in the source, and its name here
+    starts: str = ""  # of a part of the source: the argument with the place along `over` where the part begins
+    divides: bool = False  # by its second source, which must not have lost its digits to underflow
+    transposed: Callable[..., Any] | None = None  # (node) → its transpose as formulas write it, if not with `ᵀ`
+    body: Callable[..., Any] | None = None  # (node, *sources) → its definition in smaller primitives, as a node
+    about: str | Callable[..., str] = ""  # what a teacher would say of it (or of one node), for --explain
+    complex: bool = False  # it may make complex numbers of real ones
+    quick: Callable[..., Any] | None = None  # (node) → a function of bare numbers that is faster than the kernel
+    doubled: str = ""  # the function of doubled_kernels that computes it with twice the digits
+    rounds: bool = True  # False of a choice, which hands entries on as they are
     loses: Callable[..., bool] | None = None  # (node, value, *laid sources) → whether their rounding shows in the value
-    by_hand: Callable[..., Any] | None = None  # as the body: what one writes down by hand, where it has no body
-    constants: Callable[..., Any] = lambda node: ()  # √3 or e that it takes: name, number, what another one makes
-    free: Callable[..., Any] | None = None  # (value, another) → the value in the form of another that is as right
+    by_hand: Callable[..., Any] | None = None  # like `body`: what one writes down by hand, if there is no body
+    constants: Callable[..., Any] = lambda node: ()  # those it uses, √3 or e: (name, number, the node with another one)
+    free: Callable[..., Any] | None = None  # (value, another) → the value in the equally right form of the other
 
     binds: float = 0
     takes: tuple[float, ...] = (9, 9, 9, 9)
-    sign: str | Callable[[Any], str] = ""  # of a product: beside one of another sign it needs brackets
-    boxed: bool = False  # in LaTeX its sign holds its sources together, as a root or a bar does: they need no brackets
-    raises: bool = False  # in LaTeX its last source stands raised, which needs no brackets either
-    noun: str = ""  # what its value is called as a step of its own, where its name is a verb or a sign
-    chooses: bool = False  # by its first source, a truth, which of the others an entry is
-    joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
-    picks: Callable[..., int] = lambda node: -1  # which source tells the places of another: it keeps its name
-    points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
-    jumps: bool = False  # it is a whole number of what lies between two
+    sign: str | Callable[[Any], str] = ""  # of a product: it needs brackets beside a product with another sign
+    boxed: bool = False  # its LaTeX sign encloses its sources, as a root or a bar does: they need no brackets
+    raises: bool = False  # its last source is a superscript in LaTeX, which needs no brackets either
+    noun: str = ""  # the name of its value as a step of its own, if the primitive's name is a verb or a sign
+    chooses: bool = False  # its first source, a truth, chooses which of the other sources gives an entry
+    joins: bool = False  # it lays its sources side by side: its entries are theirs, and have no arithmetic to show
+    picks: Callable[..., int] = lambda node: -1  # which source says the places of another: it keeps its name
+    points: str = ""  # the argument with the axis whose places its entries are; they are shown by their labels
+    jumps: bool = False  # it rounds to a whole number
     unit: str = ""  # the argument with the axis along which its entries sum to 1
-    numbered: tuple[int, str] | None = None  # which source holds places, from 0, and the argument with their axis
+    numbered: tuple[int, str] | None = None  # which source holds places (from 0), and the argument with their axis
 
     vjp: Callable[..., Sequence[Any]] | None = None  # (gradient, y, node, *sources) → a node or None for each source
-    because: str | Callable[..., str] = ""  # said beside the backward step; may depend on (node, which source)
-    no_gradient: str = ""  # why there is none, for a row without a VJP
-    hands_on: bool = False  # the gradient passes unchanged: what was said of it before tells more than `because`
-    narrow: bool = False  # the VJP takes a gradient without the axes along which it is the same; elementwise ones do
+    because: str | Callable[..., str] = ""  # the reason of the backward step; may depend on (node, which source)
+    no_gradient: str = ""  # why a row without a VJP has no gradient
+    hands_on: bool = False  # the gradient passes unchanged: an earlier reason tells more than `because`
+    narrow: bool = False  # the VJP takes a gradient without axes along which it is constant; elementwise VJPs do
 
-    flops: int | Callable[..., int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
+    flops: int | Callable[..., int] | None = 1  # at each place; 0 if nothing is computed, None if not counted
     places: Callable[..., Axes] = attrgetter("axes")  # the axes of those places: those of the result, or more
-    adds: bool = False  # what it mixes it only adds up: of parts of an axis each gives a share of the sum
-    terms: Callable[..., Any] | None = None  # as the kernel, of sizes: those of the terms that an entry is the sum of
-    view: bool = False  # its value shows a source's memory and takes none of its own
+    adds: bool = False  # it only adds up the entries it mixes, so that it can be summed block by block
+    terms: Callable[..., Any] | None = None  # the kernel over absolute values: the size of the terms each entry sums
+    view: bool = False  # its value is a view of a source's memory and takes none of its own
     truth: bool = False  # its entries are true or false, a byte each
     normalises: bool = False  # it is the root of its first source, the mean of squares of its second
-    twice: bool = False  # its kernel holds as much again as its value while it is at work
+    twice: bool = False  # its kernel needs as much memory again as its value while it runs
 
     @property
     def stays(self) -> bool:
-        """Whether its entries are those of its source, and only the axes have other names, or are more."""
+        """Whether its entries are those of its source, under renamed or additional axes."""
         return self.copies or self.renames is not None
 
 
 class Rows(dict[str, Op]):
-    """The rows by the names of their primitives; one that is not there yet is brought in with its family.
+    """Primitive's name → its row; the family of a missing row is imported when the row is asked for.
 
-    That is the door between the language and its words: nothing here imports a family.
+    Nothing else in this module imports a family.
     """
 
     def __missing__(self, op: str) -> Op:
@@ -126,14 +126,14 @@ class Rows(dict[str, Op]):
 OPS = Rows()
 
 
-# Graph → text or LaTeX: how a formula is written, where brackets go, and the same formula with sizes in place.
+# Graph → text or LaTeX: how a formula is written, where brackets go, and the same formula with sizes in place of names.
 
 
 Style = typing.Literal["text", "latex", "sizes"]
 
 
 class Applied(Protocol):
-    """A primitive that is applied to sources: what of a node its formula is written from."""
+    """A primitive applied to sources: the part of a node that formulas need."""
 
     @property
     def op(self) -> str:
@@ -153,32 +153,32 @@ class Applied(Protocol):
 
 
 NUMBERS_OF_ONE_NAME = ("π", "e")
-"""Names that say which number is meant; any other, as `ε`, stands for a value that an example puts in its place."""
+"""Names of one particular number; any other, such as `ε`, is replaced by its value in an example."""
 
 _GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "tau", "phi"]
 _LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "τ", "φ"], strict=True))
 _ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
 DEEPEST = 12
-"""Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
+"""An unnamed expression is cut to `…` below this many nested primitives: nobody reads a longer formula."""
 
 
 def formula(node: Applied, style: Style = "text") -> str:
-    """The node's own expression: a step's is that of the value it names, and speaks of other steps by their names."""
+    """The node's expression, in which other steps stand by their names; a step's is that of the value it names."""
     if node.op == "step":
         return _write(node.sources[0], style, 0, node.args["group"])
     return _write(node, style, 0, "")
 
 
 def symbol(node: Applied, style: Style = "text", home: str | None = None) -> str:
-    """How other formulas speak of a step, an operand, a size or a number: those of the group `home`, or its own."""
+    """The name of a step, an operand, a size or a number in formulas of the group `home`, by default its own group."""
     own = node.args["group"] if node.op == "step" else ""
     return _write(node, style, 0, own if home is None else home)
 
 
 def sizes(node: Applied, plain: str = "") -> str:
-    """The formula with sizes in place, `[2×3]·[3×2]`; empty where no operand has an axis or it says nothing new.
+    """The formula with sizes in place of names, `[2×3]·[3×2]`; empty if no operand has an axis or it says nothing new.
 
-    The `plain` formula is written again where it is not given.
+    `plain` is the ordinary formula, if it is known already.
     """
     text = formula(node, "sizes")
     return text if "[" in text and text != (plain or formula(node)) else ""
@@ -208,7 +208,7 @@ def _write(node: Applied, style: Style, depth: int, home: str) -> str:
 
 def _binds(node: Applied, style: Style) -> float:
     row = OPS[node.op]
-    if (row.latex if style == "latex" else row.text) == "{0}":  # invisible: what it shows is its source
+    if (row.latex if style == "latex" else row.text) == "{0}":  # invisible: only its source is seen
         return _binds(node.sources[0], style)
     if node.op == "constant" and not node.args["symbol"]:
         return 3 if node.args["value"] < 0 else 2.5 if "/" in str(node.args["value"]) else 0
@@ -218,22 +218,22 @@ def _binds(node: Applied, style: Style) -> float:
 
 
 def _seen(node: Applied) -> Applied:
-    """What is written where a node stands that is not itself seen."""
+    """The node that a formula shows: the first visible one, from this node towards its source."""
     while OPS[node.op].text == OPS[node.op].latex == "{0}":
         node = node.sources[0]
     return node
 
 
 def _sign(node: Applied) -> str:
-    """The sign of a product: `·`, `⊙` or `⊗`; "" of anything else."""
+    """The sign of a product: `·`, `⊙` or `⊗`; "" for anything else."""
     sign = OPS[node.op].sign
     return sign(node) if callable(sign) else sign
 
 
 def _another_product(node: Applied, i: int) -> bool:
-    """Whether a factor is a product that would be torn apart: no school tells whether `·` goes before `⊙`.
+    """Whether a factor is a product that needs brackets, since no rule says whether `·` goes before `⊙`.
 
-    A number in front may be multiplied first or last, 2·a ⊙ b, and so may matrices, A·B·C; but not a·b·c of vectors.
+    A number in front, 2·a ⊙ b, and matrices, A·B·C, may be multiplied in any order, but a·b·c of vectors may not.
     """
     sign, factor = _sign(node), _seen(node.sources[i])
     if not sign or not (inner := _sign(factor)):
@@ -253,7 +253,7 @@ def _another_product(node: Applied, i: int) -> bool:
 
 
 def _with_part(text: str, part: str) -> str:
-    """A symbol in LaTeX with its part below it; of a slope what is below the line has it: ∂L/∂scores_{block 1}."""
+    """A LaTeX symbol with its group as a subscript; in a derivative the denominator gets it: ∂L/∂scores_{block 1}."""
     above, slope, below = text.rpartition(r"}{\partial ")
     if slope:
         return f"{above}{slope}{_with_part(below.removesuffix('}'), part)}}}"
@@ -261,7 +261,7 @@ def _with_part(text: str, part: str) -> str:
 
 
 def _elsewhere(step: Applied, style: Style, home: str) -> str:
-    """Which part a step belongs to, where it is another one than the formula's own: `maximum[block 1]`."""
+    """The group of a step, if it is not the formula's own group: `[block 1]` in `maximum[block 1]`."""
     group = step.args["group"]
     is_here = group == home and not step.args.get("told_apart")
     if is_here or not group or (style == "sizes" and step.axes):
@@ -283,7 +283,7 @@ def _alone(node: Applied, style: Style) -> str:
             return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
     template = row.latex if style == "latex" else row.text
     text = template(node) if callable(template) else template.format(a=node.args)
-    if node.op == "identity":  # δ: its row has it in LaTeX too
+    if node.op == "identity":  # δ, for which its row has the LaTeX too
         return text
     if node.op == "constant" and len(node.args["symbol"]) < 2:  # a number, or π
         return text
@@ -299,7 +299,7 @@ def number_text(value: Any) -> str:
 
 
 def pretty(name: str) -> str:
-    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂, and so in a slope, ∂L/∂γ."""
+    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂; also within a derivative, ∂L/∂γ."""
     if name.startswith("∂"):
         return "/".join("∂" + pretty(part[1:]) for part in name.split("/"))
     head, mark, tail = name.partition("_")
@@ -309,7 +309,7 @@ def pretty(name: str) -> str:
 
 
 def _latex_name(name: str, op: str) -> str:
-    """A name as LaTeX shows it: words upright, letters slanted, what follows `_` below, but for words behind a word."""
+    """A name as LaTeX shows it: words upright, letters slanted, `_x` as a subscript unless words follow a word."""
     if name.startswith("∂"):
         above, _, below = name[1:].partition("/∂")
         return rf"\frac{{\partial {_latex_name(above, op)}}}{{\partial {_latex_name(below, op)}}}"
@@ -330,7 +330,7 @@ def _latex_name(name: str, op: str) -> str:
 
 
 def latex_axis(name: str) -> str:
-    """An axis' name as LaTeX shows it: d_model → d with a small `model`, the parts of a composite one apart."""
+    """An axis' name as LaTeX shows it: d_model → d with `model` below, the parts of a composite axis spaced apart."""
     if name.startswith("("):
         return "(" + r"\,".join(latex_axis(part) for part in name.strip("()").split()) + ")"
     return _latex_name(name, "axis")

@@ -1,1 +1,1 @@
-"""The wrong rules for each calculation, a family a file, of the same names as the calculations' own."""
+"""The wrong rules for each calculation, one file for each family, named like the calculations' files."""

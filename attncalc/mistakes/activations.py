@@ -1,4 +1,4 @@
-"""The mistakes of activations: another form of GELU, or a part of it."""
+"""Mistakes of activations: another form of GELU, or only a part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of attention with one head, and of projecting queries, keys and values."""
+"""Mistakes of attention with one head, and of projecting queries, keys and values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attncalc.mistakes.projections import PROJECTIONS
 from attncalc.mistakes.rotary import IN_ATTENTION
 
 PORTED = (*SEEN, *tiled("output"), *IN_BLOCKS, *LAYOUT, *permuted("output"))
-"""Mistakes of kernels: in what they see, and in how heads lie."""
+"""Mistakes of kernels: which keys are seen, and how heads are laid out."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "qkv": PROJECTIONS,

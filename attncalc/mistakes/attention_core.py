@@ -1,4 +1,4 @@
-"""The mistakes that every attention has, forward and backward: what is divided, compared and mixed."""
+"""Mistakes that every attention may have, forward and backward: what is divided, compared and mixed."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _zero_for_one(s: Scope) -> Node:
     x = logits(s)
     e = keep_where(compare_equal(x, 0), 0, exp(x))
     whole = total(e)
-    return e / keep_where(compare_equal(whole, 0), 1, whole)  # 0 / 0 where all is masked is another's mistake
+    return e / keep_where(compare_equal(whole, 0), 1, whole)  # 0 / 0 for a fully masked row is another mistake
 
 
 def _compared(change: Callable[[Node, Node], Node]) -> Rule:
@@ -193,7 +193,7 @@ def _unscaled_blocks(size: int) -> Rule:
 
 RESCALED = "By which maximum were the earlier exponentials shifted, and by which are these?"
 BLOCKS = (16, 32, 64, 128)
-"""So many keys a kernel looks at together."""
+"""The numbers of keys that kernels process together."""
 
 IN_BLOCKS = tuple(
     wrong(
@@ -208,7 +208,7 @@ IN_BLOCKS = tuple(
 """A kernel in blocks that forgets to rescale."""
 
 
-# The order in which heads and tokens lie
+# The order of heads and tokens
 
 
 def _heads_of(s: Scope) -> Node:
@@ -248,7 +248,7 @@ ORDERS: tuple[Callable[[int], Sequence[int]], ...] = (
     *map(_exchanged_from, range(7)),
     *map(_by_groups, (2, 3, 4)),
 )
-"""Orders of heads that come of a wrong loop or of groups that were exchanged."""
+"""Orders of heads that result from a wrong loop or from exchanged groups."""
 
 
 def permuted(at: str) -> tuple[Mistake, ...]:
@@ -444,7 +444,7 @@ CORE = (
         hint="Which matrix do the weights mix?",
     ),
 )
-"""Mistakes of the core, which every attention has."""
+"""Mistakes of the core of every attention."""
 
 KEYS_AND_VALUES = wrong(
     "att-kv-swapped",

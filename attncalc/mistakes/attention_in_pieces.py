@@ -1,4 +1,4 @@
-"""The mistakes of attention in pieces: which keys a token finds in the cache, what is rescaled between two blocks."""
+"""Mistakes of attention in pieces: which keys a token finds in the cache, what is rescaled between two blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALES: dict[str, Callable[[Node, Node], Node]] = {
     "att-scale-dk": lambda scores, root: scores / parts(root, "sqrt")[0],
     "att-scale-multiplied": lambda scores, root: scores * root,
 }
-"""What becomes of scores and √d_k in place of their quotient."""
+"""Mistake → what replaces the quotient of scores and √d_k."""
 
 
 def _scales(step: str) -> tuple[Mistake, ...]:

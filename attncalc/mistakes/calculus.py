@@ -1,7 +1,7 @@
-"""The mistakes of derivatives: the slope of a formula by rules of which one is wrong.
+"""Mistakes of derivatives: the slope of a formula by rules of which one is wrong.
 
-A formula is differentiated from its letters up, each primitive by the slope that its own row has, except where a wrong
-rule says something else. So a rule is stated once, and spoils whatever formula it is used in.
+A formula is differentiated from its letters up, each primitive by the slope in its own row, unless the wrong rule
+applies to it. So a wrong rule is stated once, and works in any formula.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from attncalc.language.ops import part_of, power, total
 Slopes = Sequence[Node | None]
 """The slopes of a primitive's sources; None for a source that does not depend on the letter."""
 WrongRule = Callable[[Node, Slopes], Node | None]
-"""The slope of a primitive; None where the rule does not speak of it."""
+"""The slope of a primitive; None if the rule does not apply to it."""
 
 PARTIAL = "partial_"
 TERMS = ("add", "sub")

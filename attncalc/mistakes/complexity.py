@@ -1,4 +1,4 @@
-"""The mistakes of counting what a transformer costs: matrices forgotten or counted twice, heads that are shared."""
+"""Mistakes of counting what a transformer costs: matrices forgotten or counted twice, heads that are shared."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="the product with the values forgotten",
             hint="What are the weights multiplied with, once they are known?",
         ),
-        # DeepBench's issue 48, and nns' issue 9, where one asks why it is not so
+        # DeepBench's issue 48, and nns' issue 9, which asks why it is not so
         wrong(
             "cost-backward-once",
             "backward_flops",

@@ -1,4 +1,4 @@
-"""The mistakes of cross-entropy that others have as well: of its shares, of a row's loss, of its logarithm."""
+"""Mistakes of cross-entropy that other losses share: in the shares, in a row's loss, in the logarithm."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ OF_SHARES = (
     wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
     DOWN_THE_COLUMNS,
 )
-"""What is wrong of the shares, whatever loss is taken of them."""
+"""Mistakes in the shares, whatever the loss."""
 
 OF_ROWS = (
     *OF_SHARES,
@@ -96,7 +96,7 @@ OF_ROWS = (
         hint=ORDER,
     ),
 )
-"""What is wrong of the shares, and of the loss of a row."""
+"""Mistakes in the shares and in the loss of a row."""
 
 
 def _says_base(base: int) -> str:
@@ -113,7 +113,7 @@ LOGARITHMS = tuple(
     )
     for base in (2, 10)
 )
-"""Another base, where an option says which."""
+"""Another base of the logarithm, where an option sets it."""
 
 
 def to_base(base: int, at: str, hint: str = BASE) -> Mistake:

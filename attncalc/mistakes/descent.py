@@ -1,4 +1,4 @@
-"""The mistakes of gradient descent: the direction, the slope, how many updates there were."""
+"""Mistakes of gradient descent: the direction, the slope, the number of updates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of lengths and distances: the power, the sum, the root; which difference is taken, and how it counts."""
+"""Mistakes of lengths and distances: the power, the sum, the root; which difference is taken, and how it counts."""
 
 from __future__ import annotations
 

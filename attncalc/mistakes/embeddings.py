@@ -1,4 +1,4 @@
-"""The mistakes of an embedding wherever one stands, of words or of patches: what is left out or taken for another."""
+"""Mistakes of any embedding, of words or of patches: what is left out or taken for something else."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LEFT_OUT = (
         hint="Which text is the last token of?",
     ),
 )
-"""A part of an embedding that nobody adds, or for all tokens alike."""
+"""Parts of an embedding that are not added, or are added to all tokens alike."""
 
 
 def _column_by_column(s: Scope) -> Node:
@@ -107,7 +107,7 @@ PATCHES = (
         hint="How would attention know where a patch was?",
     ),
 )
-"""What may go wrong where an image is cut into patches, and those are embedded."""
+"""Mistakes of cutting an image into patches and embedding them."""
 CHANNELS_REVERSED = wrong(
     "patch-channels-reversed",
     "kernels",
@@ -115,4 +115,4 @@ CHANNELS_REVERSED = wrong(
     says="the channels from the last to the first",
     hint="In which order are red, green and blue stored, in the image and in the kernels?",
 )
-"""That of an image of several channels, as those are that models read."""
+"""A mistake for images with several channels, such as models read."""

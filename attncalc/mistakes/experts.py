@@ -1,4 +1,4 @@
-"""The mistakes of experts: who is asked, what an answer counts, and when the softmax is taken."""
+"""Mistakes of experts: which ones are chosen, how much each counts, and when the softmax is taken."""
 
 from __future__ import annotations
 

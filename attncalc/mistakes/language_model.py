@@ -1,4 +1,4 @@
-"""The mistakes of whole models: those of their layers, made in all of them, and those of what lies around these."""
+"""Mistakes of whole models: those of layers, made in all of them, and those before and after the layers."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def _learned_by(others: Mapping[str, str]) -> Rule:
             name = node.args["name"].replace(f"/{own}/", f"/{others[own]}/") if node.op == "input" else ""
             return s.known.get(("", name)) if name and name != node.args["name"] else None
 
-        [changed] = rewrite([s.this], other, until_steps)  # the steps before it may have what this one had
+        [changed] = rewrite([s.this], other, until_steps)  # earlier steps keep their own weights
         if changed is s.this:
             raise NotThere("another gain")
         return changed
@@ -239,7 +239,7 @@ def _learned_by(others: Mapping[str, str]) -> Rule:
 
 
 UNLEARNED = *(one for one in LAYER if one.id in ("ln-no-affine", "ln-no-beta", "ln-gamma-beta-swapped")), NO_GAIN
-"""Mistakes that one norm of a layer may have, and not the others."""
+"""Mistakes that a single norm of a layer may have."""
 NORMS = (
     "norm1/output",
     "norm2/output",
@@ -248,7 +248,7 @@ NORMS = (
     "post-norm2/output",
     "norm/output",
 )
-"""Norms of a model but for the last one; the last are those of the embeddings, and of what becomes logits."""
+"""The norms of a model except the final one; `norm` is that of the embeddings, or the one before the logits."""
 AROUND = (
     *inside(LEFT_OUT, "embedding"),
     *(m for at in (*NORMS, "final norm/output") for m in inside(UNLEARNED, at.rpartition("/")[0])),
@@ -415,7 +415,7 @@ AROUND = (
         )
         for one, other, says in (
             ("norm1", "norm2", "the layer's first two norms"),
-            # what Llama calls post_attention_layernorm stands in front of the second part
+            # Llama's post_attention_layernorm stands in front of the second part
             ("norm2", "post-norm1", "the norms behind the first part and in front of the second"),
             ("norm2", "post-norm2", "the norms in front of the second part and behind it"),
             ("norm1", "post-norm1", "the norms in front of the first part and behind it"),
@@ -606,7 +606,7 @@ AROUND = (
     ),
 )
 BESIDE = ("post-norm1", "post-norm2", "q-norm", "k-norm", "kv-norm", "norm", "final norm")
-"""The norms of a model that stand beside those in front of its parts, or behind them."""
+"""The norms of a model besides those in front of its parts."""
 ONE_CLASS = inside(
     (
         wrong(
@@ -628,7 +628,7 @@ ONE_CLASS = inside(
     ),
     *("norm1", "norm2", "norm3", *BESIDE),
 )
-"""What goes wrong in all norms of a model at once, where one class serves for them."""
+"""Mistakes in all norms of a model at once, if one class implements them."""
 IN_LAYERS = without_nils(of_layer("123", "attention", "cross-attention", beside=BESIDE))
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *REMEMBERING, *AROUND, *ONE_CLASS)}
 """Calculation → its mistakes, the commonest first."""

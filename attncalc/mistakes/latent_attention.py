@@ -1,4 +1,4 @@
-"""The mistakes of latent attention: what is compared and scaled, which norm is left out, what is cached."""
+"""Mistakes of latent attention: what is compared and scaled, which norm is left out, what is cached."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _latent_alone(s: Scope) -> Node:
 
 
 OF_ONE_PRODUCT = {"scores", "scaled", "biased", "grad_q", "grad_k"}
-"""Steps that the second product of a score changes."""
+"""Steps that are different here, since a score is the sum of two products."""
 OF_LONGER_KEYS = {"rope-theta-dmodel", "rope-exp-i", "rope-positive-exp", "rope-same-theta", "rope-wrong-base"}
-"""Mistakes that the two numbers of a key that are turned on most sheets do not show."""
+"""Mistakes that don't show on most sheets, where only two numbers of a key are rotated."""
 ELSEWHERE = {
     "rope-mixed-layout",
     "rope-q-offset",
@@ -43,7 +43,7 @@ ELSEWHERE = {
     "heads-permuted",
     "mask-before-scale",
 }
-"""Mistakes of what is not here: another order of steps, values that are turned, a cache, heads that share keys."""
+"""Mistakes of things not found here: another order of steps, rotated values, a cache, heads that share keys."""
 OF_EVERY_ATTENTION = tuple(
     mistake
     for mistake in (*CORE, *IN_ATTENTION, *HEADS, *GRADIENTS)

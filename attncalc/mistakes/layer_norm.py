@@ -1,4 +1,4 @@
-"""The mistakes of a layer norm, wherever one stands: over which axis, where ε stands, what is left out."""
+"""Mistakes of any layer norm: over which axis it is, where ε is added, what is left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncalc.language.ops import absolute, mean, sqrt, total
 
 EPSILON = "Where does ε stand, under the root or beside it?"
 USUAL = (1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
-"""The ε of Keras; of PyTorch's layer norm; of Flax, T5 and the first Llama; then what others write, and BERT's."""
+"""The ε of Keras; of PyTorch's layer norm; of Flax, T5 and the first Llama; of others; and of BERT."""
 UNITS = "In what unit is the divisor: that of the entries, or its square?"
 
 
@@ -94,7 +94,7 @@ def _sample(s: Scope) -> Node:
 
 
 def _without_learned(s: Scope) -> Node:
-    centred(s)  # which an RMS norm has not
+    centred(s)  # NotThere for an RMS norm
     return s.normalized
 
 

@@ -1,4 +1,4 @@
-"""The mistakes of layers: embeddings and their scale, the skip path, another activation, the way back to words."""
+"""Mistakes of layers: embeddings and their scale, the skip path, another activation, the logits."""
 
 from __future__ import annotations
 

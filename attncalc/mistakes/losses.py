@@ -1,4 +1,4 @@
-"""The mistakes of cross-entropy and perplexity: softmax twice, a sign, sum or mean, which logarithm."""
+"""Mistakes of cross-entropy and perplexity: softmax twice, a sign, sum or mean, which logarithm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes between scores and weights: who may look at whom, and what position adds."""
+"""Mistakes between scores and weights: which keys a query may see, and what positions add."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, rewrite, walk
 from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
 
-# What a rule speaks of
+# The parts of an attention that rules use
 
 
 def factors(s: Scope) -> tuple[Node, Node]:
@@ -50,7 +50,7 @@ def logits(s: Scope) -> Node:
 
 def by_key(biased: Node) -> Node:
     """The key's place in place of how far it is back: it differs by a number that is the same for a whole row."""
-    reaches = until_steps, lambda node: node.sources  # most have it in their own expression
+    reaches = until_steps, lambda node: node.sources  # mostly it is in the step's own expression
     far = next((node for into in reaches for node in walk(biased, into=into) if node.op == "abs"), None)
     if far is None:
         raise NotThere("distances")
@@ -72,12 +72,12 @@ def _otherwise(fill: Callable[[Node], Node | float]) -> Callable[[Scope], Node]:
 
 
 _RAISED = remade("where", lambda allowed, x, _: keep_where(allowed, x + 1, x))
-"""1 added where a query may look, in place of −∞ where it may not."""
+"""1 is added where a query may look, instead of −∞ where it may not."""
 
 
 def _after(s: Scope) -> Node:
     allowed, x, _ = parts(s.masked, "where")
-    return keep_where(allowed, replaced(s.this, s.masked, x), 0)  # scaled, be it before the mask or after it
+    return keep_where(allowed, replaced(s.this, s.masked, x), 0)  # scaled, before or after the mask
 
 
 def _unmasked(s: Scope) -> Node:
@@ -230,7 +230,7 @@ CAUSAL = tuple(
         chosen(causal={False: True}, causal_align={"start": "end", "end": "start"}),
     )
 )
-"""A mask that nobody asked for."""
+"""A causal mask that was not asked for."""
 
 
 # Windows and caps
@@ -326,7 +326,7 @@ def _scaled_though(s: Scope) -> Node:
 
 
 Exponent = Callable[[Node, int], Node]
-"""What a slope is 2^− of: a function of the head's number from 0 and of how many there are."""
+"""(the head's number from 0, the number of heads) → the exponent e of a slope 2^−e."""
 
 
 def powers(exponent: Exponent, heads: Axis) -> Node:

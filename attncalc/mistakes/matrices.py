@@ -1,4 +1,4 @@
-"""The mistakes of products of matrices and of their decompositions; the orders in which eigenvalues may stand."""
+"""Mistakes of matrix products and decompositions; and the orders in which eigenvalues may be listed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _quadratic(change: Callable[[Node, Node, Node], Node]) -> Rule:
 
     def rule(s: Scope) -> Node:
         if s.step.args["name"] == "eigenvalues":
-            return s.this  # they follow, in any order
+            return s.this  # the roots follow, in any order
         p, A = s.this, s.a
         over, rows, columns = p.axes[-1], A.axes[-2], A.axes[-1]
         if rows.size != 2:

@@ -1,4 +1,4 @@
-"""The mistakes of attention in whole models: whose keys are looked at, what is turned, and how places are told."""
+"""Mistakes of attention in whole models: whose keys are used, what is rotated, and how positions are given."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _exchanged(one: str, other: str) -> Rule:
     def rule(s: Scope) -> Node:
         group, name = s.step.key
         made = s.due(other if name == one else one)
-        if group.rpartition("/")[2] == "attention":  # of the same text
+        if group.rpartition("/")[2] == "attention":  # self-attention
             return like(made, s.this)
         tokens, own = factors(s)
         product = tokens @ like(parts(made.sources[0] if made.op == "add" else made, "matmul")[1], own)

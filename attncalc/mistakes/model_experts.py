@@ -1,4 +1,4 @@
-"""The mistakes of experts in whole models, where one of their layers follows another."""
+"""Mistakes of experts in whole models, where several layers of experts follow each other."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ EXPERTS_OF_MODELS = (
         hint="How good is a group of experts for a token?",
         kind="convention",
     ),
-    # what some kernels are asked for by apply_router_weight_on_input
+    # some kernels do this with the option apply_router_weight_on_input
     wrong(
         "experts-gated-before",
         "feed-forward/gates feed-forward/hidden feed-forward/linear",

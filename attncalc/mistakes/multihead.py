@@ -1,4 +1,4 @@
-"""The mistakes of attention with several heads: those of every attention, and those of heads."""
+"""Mistakes of attention with several heads: those of every attention, and those of heads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
 
 OF_HEADS = (*HEADS, conv1d_transposed("q k v output"), *QK_NORM, SINK)
-"""Mistakes of heads, of their projections, and of what heads may have besides."""
+"""Mistakes of heads, of their projections, norms and sinks."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "multihead": (

@@ -1,4 +1,4 @@
-"""The mistakes of learning: the loss and its constant, the slope of the activation, the weights that lead back."""
+"""Mistakes of learning: the loss and its constant, the slope of the activation, the weights of the way back."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ LOSS = (
         hint=AVERAGED,
     ),
 )
-"""Mistakes of the constant in front of the loss itself, which its gradients need not share."""
+"""Mistakes in the constant of the loss itself; its gradients may still be right."""
 
 
-# Cross-entropy of what comes out, whose steps are called as those of the calculation of that name
+# Cross-entropy of the output, with steps named as in the calculation cross-entropy
 
 
 def _of_entropy(s: Scope) -> Node:
@@ -112,7 +112,7 @@ ENTROPY = (
     wrong("ce-grad-sign", "delta2", lambda s: -_of_last(s), says="y − p", hint="Which way does the loss rise?"),
     *sloped_again("delta2", _of_last),
 )
-"""Mistakes of cross-entropy: of the loss, and of the slope that begins the way back."""
+"""Mistakes of cross-entropy: in the loss, and in the slope with which the backward pass begins."""
 
 
 def _untransposed(s: Scope) -> Node:
@@ -209,7 +209,7 @@ def _at_activation(s: Scope) -> Node:
 
 
 _BY_ITS_RESULT: dict[str, Callable[[Node], Node]] = {"sigmoid": lambda a: a * (1 - a), "tanh": lambda a: 1 - a**2}
-"""Activation → its slope, told by what it gives."""
+"""Activation → its slope as a function of its value."""
 
 
 def _slope_of(s: Scope) -> Callable[[Node], Node]:

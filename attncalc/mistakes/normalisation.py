@@ -1,4 +1,4 @@
-"""The mistakes of normalisation: over which axis, where ε stands, what is left out."""
+"""Mistakes of normalisation: over which axis it is, where ε is added, what is left out."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _FROM_NORMALIZED, _FROM_DIVIDED = (
 )
 _BY_POWER = alternative("dln-by-power", "grad_variance", _by_power, says="dσ² = Σ(dx̂ ⊙ (x − μ))·(−½)·σ⁻³")
 _BY_INPUTS = alternative("drms-by-inputs", "grad_x", _by_inputs, says="dx = dx̂ / rms − x ⊙ mean(dx̂ ⊙ x) / rms³")
-_OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
+_OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # these need a mean, which the RMS norm lacks
 
 
 def _over(count: str) -> tuple[Mistake, ...]:
@@ -97,7 +97,7 @@ def _over(count: str) -> tuple[Mistake, ...]:
 
 
 _OF_A_VECTOR = ["ln-no-affine", "ln-no-center", "ln-no-beta", "ln-affine-first", "ln-gamma-beta-swapped"]
-"""Their words speak of one gain for each entry that is normalised; in a group each channel has one."""
+"""Their texts assume a gain for each normalised entry; a group has one for each channel."""
 
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {

@@ -1,4 +1,4 @@
-"""The mistakes of optimisers: the correction, ε, decay; what lion and muon take of the momentum."""
+"""Mistakes of optimisers: the bias correction, ε, weight decay; what Lion and Muon make of the momentum."""
 
 from __future__ import annotations
 

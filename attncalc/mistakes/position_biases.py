@@ -1,4 +1,4 @@
-"""The mistakes of biases by position: slopes of ALiBi, buckets of T5."""
+"""Mistakes of biases by position: slopes of ALiBi, buckets of T5."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _slopes(exponent: Exponent) -> Rule:
 
 
 def _by_key(s: Scope) -> Node:
-    parts(s.this, "where")  # without a triangle a row has distances to both sides
+    parts(s.this, "where")  # NotThere without a causal mask: distances then go to both sides
     return by_key(s.this)
 
 

@@ -1,4 +1,4 @@
-"""The mistakes of sinusoidal positions: the exponent, the order of sines and cosines, where counting starts."""
+"""Mistakes of sinusoidal positions: the exponent, the order of sines and cosines, where counting starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of losses that compare: one way of two, a temperature, a reference, a clip that holds the wrong side."""
+"""Mistakes of losses that compare: one direction of two, a temperature, a reference, a clip on the wrong side."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ PREFERENCES = (
     ),
     wrong("ppo-no-clip", "kept", lambda s: s.gained, says="the ratio is not clipped", hint=TOO_FAR),
     wrong("ppo-clip-only", "kept", lambda s: s.bounded, says="the clipped ratio alone", hint="Which of two is kept?"),
-    # baselines' issue 1156 and rsl_rl's 46, where one asks why it is not so
+    # baselines' issue 1156 and rsl_rl's 46, which ask why it is not so
     wrong("ppo-max", "kept", lambda s: maximum(s.gained, s.bounded), says="the larger of the two", hint=TOO_FAR),
     wrong("ppo-log-ratio", "ratios", lambda s: s.new - s.old, says="ln r in place of r", hint="What is r for equals?"),
     # tinker-cookbook's issue 579

@@ -1,4 +1,4 @@
-"""The mistakes of the softmax, of its temperature, exponential and shift; of entropy and divergence."""
+"""Mistakes of the softmax, its temperature, exponential and shift; of entropy and divergence."""
 
 from __future__ import annotations
 

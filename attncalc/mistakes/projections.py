@@ -1,4 +1,4 @@
-"""The mistakes of a linear layer: which side the weights stand on, whose tokens they meet, bias and activation."""
+"""Mistakes of a linear layer: the side of the weights, the tokens that they are applied to, bias and activation."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ BENT = (
         hint=WHICH,
     ),
 )
-"""The activations of the first networks, one in place of another."""
+"""Common activations, one in place of another."""
 
 
 def _the_other(s: Scope) -> Node:
@@ -152,7 +152,7 @@ OF_EXPERTS = (
         hint="Which expert does every token meet?",
     ),
 )
-"""What is made of the experts that a router has chosen, and of one that every token meets."""
+"""Mistakes in combining the experts that a router has chosen with each other, and with a shared one."""
 
 GATES = (
     wrong(
@@ -188,7 +188,7 @@ CLAMPS = (
         hint="How large may an entry become before it is gated?",
     ),
 )
-"""Mistakes of one whose parts are kept within limits."""
+"""Mistakes of a gated network with clamped parts."""
 
 
 def factors(s: Scope) -> Sequence[Node]:

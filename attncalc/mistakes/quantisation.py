@@ -1,4 +1,4 @@
-"""The mistakes of quantisation: scales of the wrong range, codes that are cut or rounded otherwise, zero points."""
+"""Mistakes of quantisation: scales for the wrong range, codes cut off or rounded in another way, zero points."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         ),
         # tt-metal's pull request 56327: codes are cut off where they should be rounded
         wrong("quantize-truncated", "codes", _truncated, says="the fraction of a code is cut off", hint=NEAREST),
-        # aiter's pull request 3992: halves away from 0, and not to the even code
+        # aiter's pull request 3992: halves are rounded away from 0, not to the even code
         wrong(
             "quantize-half-away",
             "codes",
@@ -124,7 +124,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint=POWERS,
             kind="convention",
         ),
-        # mase's pull request 321: the exponent rounded up, and nothing taken out of it
+        # mase's pull request 321: the exponent is rounded up, and nothing is subtracted from it
         wrong(
             "quantize-mx-ceiling",
             "exponent",

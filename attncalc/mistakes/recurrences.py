@@ -1,4 +1,4 @@
-"""The mistakes of recurrences: features and what weights are divided by; how a state fades and what it takes in."""
+"""Mistakes of recurrences: features and the divisor of weights; how a state fades and what it takes in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HELD = "Which of the two does the paper's own code do?"
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "linear-attention": (
-        # performer-pytorch's issue 40: the kernel was called without what is divided by
+        # performer-pytorch's issue 40: the kernel was called without the divisor
         wrong(
             "linear-attention-not-divided",
             "output",
@@ -41,7 +41,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="not divided by the sum of the weights",
             hint="What do the weights that a query gives to the keys so far sum to?",
         ),
-        # flash-linear-attention's pull request 268: what a query is divided by misses earlier keys
+        # flash-linear-attention's pull request 268: the divisor of a query misses earlier keys
         wrong(
             "linear-attention-own-key",
             "sum",
@@ -104,7 +104,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             hint="Does a token fade while it lasts?",
             kind="convention",
         ),
-        # 1bit-MONSTER's pull request 1469: what is stored is A already
+        # 1bit-MONSTER's pull request 1469: the stored value is A already
         wrong(
             "ssm-a-log-twice",
             options=chosen(a_log={False: True}),

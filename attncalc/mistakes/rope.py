@@ -1,4 +1,4 @@
-"""The mistakes of rotary positions where they are by themselves: positions and angles of another kind."""
+"""Mistakes of rotary positions outside of attention: wrong positions and angles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of rotary positions, wherever they are: what makes a pair, at which frequency, and what is turned."""
+"""Mistakes of rotary positions anywhere: what makes a pair, at which frequency, and what is rotated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attncalc.language.graph import Node, as_node, inside, named_size
 from attncalc.language.ops import concat, index, keep_where, part_of, rename, repeat, rotate
 
 MODELS = (2, 3, 4, 6, 8, 12, 16)
-"""So many heads a model may have whose width is taken for that of a head."""
+"""The numbers of heads of a model whose width may be taken for that of a head."""
 PAIR = "Which two numbers make a pair?"
 WIDTH = "How long is the vector that is turned?"
 LAST = "Does the last pair turn fast, or slowly?"
@@ -180,7 +180,7 @@ def _turned_values(s: Scope) -> Node:
 
 
 def _added(s: Scope) -> Node:
-    from attncalc.calculations.positions import sinusoidal_encoding  # a door: of what is turned alone
+    from attncalc.calculations.positions import sinusoidal_encoding  # a door: only rotated vectors need it
 
     x = parts(s.this, "rotate")[0]
     return x + sinusoidal_encoding(x.axes[-2:])
@@ -222,7 +222,7 @@ def _anew(places: Node, n: int, m: int) -> Node:
     if places.op in ("input", "rename"):
         raise NotThere("positions that are counted")
     if m <= n:
-        return 0 * places  # each token comes by itself
+        return 0 * places  # the tokens come one by one
     if places.op == "add":
         return places.sources[0]
     return keep_where(places < m - n, places, places - (m - n))

@@ -1,4 +1,4 @@
-"""The mistakes of sampling: temperatures, filters that cut too early; drafts kept too often, and what follows them."""
+"""Mistakes of sampling: temperatures, filters that cut too early; drafts kept too often, and what follows them."""
 
 from __future__ import annotations
 

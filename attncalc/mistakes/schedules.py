@@ -1,4 +1,4 @@
-"""The mistakes of learning-rate schedules: where counting starts, which branch is taken, how far the way down is."""
+"""Mistakes of learning-rate schedules: where counting starts, which branch is taken, how long the decay is."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ STRAIGHT = (
         says="the way down is measured from step 0",
         hint="Do the two branches meet at the end of the warm-up?",
     ),
-    # lingua's issue 72: the way down has hardly begun when it ends
+    # lingua's issue 72: the decay has hardly begun when training ends
     wrong(
         "wsd-share-of-all",
         "lr",

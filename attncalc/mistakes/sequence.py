@@ -1,4 +1,4 @@
-"""The mistakes of convolution and recurrence: how a kernel lies and moves; weights, gates and the state before."""
+"""Mistakes of convolution and recurrence: how a kernel is flipped and moved; weights, gates and the previous state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of several heads: which columns a head takes, and how the heads are joined again."""
+"""Mistakes of several heads: which columns a head takes, and how the heads are joined again."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ FUSED = tuple(
         ),
     )
 )
-"""Projections that are cut from one matrix; heads that share a key and a value are cut with them, group by group."""
+"""Mistakes of cutting q, k and v from one matrix; grouped heads are cut with their key and value, group by group."""
 
 QK_NORM = (
     wrong(

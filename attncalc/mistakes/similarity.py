@@ -1,4 +1,4 @@
-"""The mistakes of comparing and ranking: another measure than was asked for, another order."""
+"""Mistakes of comparing and ranking: another measure than asked for, another order."""
 
 from __future__ import annotations
 

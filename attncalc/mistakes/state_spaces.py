@@ -1,4 +1,4 @@
-"""The mistakes of a state that fades and takes in tokens, and of a layer that remembers in one."""
+"""Mistakes of state spaces: of a state that fades and takes in tokens, and of a layer with such a state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SCAN = (
         says="A = −1 throughout",
         hint=LEARNED,
     ),
-    # what S4D-real begins with: a checkpoint's A_log that nobody loaded leaves it so
+    # the initial values of S4D-real: they stay if a checkpoint's A_log is not loaded
     wrong(
         "ssm-a-not-loaded",
         "rates",
@@ -256,7 +256,7 @@ _OF_ITS_PARTS = (
         says="the state fades as if every token lasted for 1",
         hint="Does a token that lasts long leave as much of the state as a short one?",
     ),
-    # what D begins with: a checkpoint's that nobody loaded
+    # the initial value of D: it stays if a checkpoint's D is not loaded
     wrong(
         "ssm-skip-not-loaded",
         "scan/output",
@@ -279,4 +279,4 @@ LAYER = (
     *_OF_ITS_PARTS,
     *(one for m in SCAN for one in (inside([m], "scan") if m.at[0] in _OF_ALL_TOKENS else (m,))),
 )
-"""Mistakes of a layer that remembers in a state: of its parts, and of the scan, whose tokens are groups."""
+"""Mistakes of a layer with a state: in its parts, and in the scan, whose tokens are groups."""

@@ -1,4 +1,4 @@
-"""The mistakes of statistics: what a variance divides by, which way Bayes' rule goes, what a likelihood multiplies."""
+"""Mistakes of statistics: the divisor of a variance, the direction of Bayes' rule, the factors of a likelihood."""
 
 from __future__ import annotations
 

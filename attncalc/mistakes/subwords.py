@@ -1,4 +1,4 @@
-"""The mistakes of byte-pair encoding: what is not counted, or not counted anew, and merges out of their order."""
+"""Mistakes of byte-pair encoding: pairs not counted, or not counted again, and merges in the wrong order."""
 
 from __future__ import annotations
 

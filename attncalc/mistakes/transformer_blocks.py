@@ -1,4 +1,4 @@
-"""The mistakes of transformer blocks, which are layers by themselves."""
+"""Mistakes of transformer blocks, each of which is a whole layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an update may be written down: as what is added to the point, or as what is taken away from it."""
+"""The two ways to write an update: as the number added to the point, or as the number subtracted from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of products, of angles and of projections."""
+"""Mistakes of products, angles and projections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of a whole layer: those of its parts, and of how the parts are joined."""
+"""Mistakes of a whole layer: those of its parts, and of how the parts are joined."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _normed(s: Scope) -> Node:
 
 
 RESIDUALS = ("residual1 residual2 residual3", "residual1", "residual2", "residual3")
-"""The sums of a layer, all of them and each by itself."""
+"""The residual sums of a layer: all of them, and each by itself."""
 JOINS = (
     *(
         wrong(
@@ -91,7 +91,7 @@ LATER = (
         kind="convention",
     ),
 )
-"""Mistakes with what later models changed."""
+"""Mistakes with what later models changed in a layer."""
 
 
 def unbiased_in(attention: str) -> tuple[Mistake, ...]:
@@ -119,7 +119,7 @@ def transposed_in(*attentions: str) -> Mistake:
 
 OWN = (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, SINK)
 ONCE = tuple(mistake for mistake in (*SEEN, *IN_ATTENTION) if mistake.options)
-"""Mistakes of a layer's own attention, and those among them that are options of the layer."""
+"""Mistakes of a layer's self-attention that are options of the layer."""
 
 
 def of_layer(numbers: str, *attentions: str, beside: Sequence[str] = ()) -> tuple[Mistake, ...]:

@@ -1,4 +1,4 @@
-"""The reference card of a calculation, as records: all that its page is written from."""
+"""The reference card of a calculation, as records: everything its page is made from."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from attncalc.record.trace import Pitfall, Trace
 
 
 class OperandLine(NamedTuple):
-    """What is said of an operand."""
+    """What the card says about an operand."""
 
     name: str
-    symbol: str  # how formulas speak of it: "W_Q"
+    symbol: str  # its name in formulas: "W_Q"
     latex: str
     shape: str  # "[n, d_k]"
     required: bool
@@ -18,7 +18,7 @@ class OperandLine(NamedTuple):
 
 
 class OptionLine(NamedTuple):
-    """What is said of an option."""
+    """What the card says about an option."""
 
     flag: str  # "--causal-align"
     takes: str  # "start|end"; "" for a switch
@@ -28,35 +28,35 @@ class OptionLine(NamedTuple):
 
 
 class StepLine(NamedTuple):
-    """What is said of a step."""
+    """What the card says about a step."""
 
     name: str
     group: str
-    likewise: tuple[str, ...]  # groups whose steps of this name are worked out in the same way
+    likewise: tuple[str, ...]  # groups whose steps of this name have the same formula
     symbol: str
     symbol_latex: str
     formula: str
     latex: str
     axes: tuple[str, ...]
     why: str
-    flops: str = ""  # "2·n·m·d_k"; "" where they cannot be counted
+    flops: str = ""  # "2·n·m·d_k"; "" if they cannot be counted
     flops_here: int = 0  # with the sizes of the sample
 
 
 class Card(NamedTuple):
-    """What there is to know of a calculation; its formulas are those of its sample's graph."""
+    """The reference card of a calculation; its formulas are those of its sample's graph."""
 
     calculation: str
     summary: str
     about: tuple[str, ...]  # paragraphs: formula, shapes, conventions
-    formula: str  # the result as one formula; "" where that would be too long to be read
+    formula: str  # the result as one formula; "" if that would be too long to read
     latex: str
     operands: tuple[OperandLine, ...]
     steps: tuple[StepLine, ...]
     options: tuple[OptionLine, ...]
     laws: tuple[str, ...]
-    turn: str  # what a turn is called, where the steps are done again and again: "iteration"
-    flops: str  # of all the steps together, or of one turn
+    turn: str  # what a turn of a loop is called, "iteration"; "" if there is no loop
+    flops: str  # of all steps together, or of one turn
     flops_here: int
     uncounted: tuple[str, ...]  # steps whose operations are not counted, or not all of them
     mistakes: tuple[Pitfall, ...]

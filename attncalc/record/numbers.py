@@ -20,7 +20,7 @@ from attncalc.record.trace import surds
 if TYPE_CHECKING:  # decimals take their time to load, and few numbers need them
     from decimal import Decimal
 
-# The digits of a number: rounding as on paper, how far it leads, and the fewest that give the same number back.
+# The digits of a number: rounding as on paper, how far that leads, and the fewest digits that give the number back.
 
 
 EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exactly
@@ -29,8 +29,8 @@ EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exact
 def round_half_up(values: Array, decimals: int) -> Array:
     """The values rounded as on paper: to so many decimals, halves away from zero.
 
-    What is a half is judged by the number as it is written: 2.675 gives 2.68, although the float64 of that name lies
-    a little below it. Zeros come out positive; infinities and NaN pass through, and so do whole numbers and words.
+    The decimal numeral decides what is a half: 2.675 gives 2.68, although the float64 written so lies a little below.
+    Zeros come out positive; infinities, NaN, whole numbers and words pass through.
     """
     values = np.asarray(values)
     if values.dtype.kind in "biuU":
@@ -56,8 +56,8 @@ def round_half_up(values: Array, decimals: int) -> Array:
 
 
 def half_up(text: str, decimals: int | None = None) -> Decimal:
-    """The decimal number that a text is; rounded to so many decimals, if any are named, a half away from zero."""
-    from decimal import ROUND_HALF_UP, Context, Decimal  # a door: few numbers are so near to a half
+    """The text as a Decimal; rounded to so many decimals, if given, halves away from zero."""
+    from decimal import ROUND_HALF_UP, Context, Decimal  # a door: few numbers are that close to a half
 
     number = Decimal(text)
     if decimals is None or -int(number.as_tuple().exponent) <= decimals:
@@ -66,11 +66,11 @@ def half_up(text: str, decimals: int | None = None) -> Decimal:
 
 
 OF_OPERANDS = {"log": "ln", "E": "exp(1)", "oo": "inf"}
-"""What SymPy calls by a name that is not one of an operand's."""
+"""SymPy's name → the name in the grammar of operands, where they differ."""
 
 
 def shortest(number: Any) -> str:
-    """The fewest digits that bring the same number back: `0.1`, `32`, `-inf`, `1.5+2i`, `sqrt(3)/3`, `true`."""
+    """The shortest text that gives the same number back: `0.1`, `32`, `-inf`, `1.5+2i`, `sqrt(3)/3`, `true`."""
     if isinstance(number, (bool, np.bool_)):
         return str(bool(number)).lower()
     if isinstance(number, (complex, np.complexfloating)):
@@ -85,29 +85,29 @@ def shortest(number: Any) -> str:
 
 
 def in_marks(*points: float) -> str:
-    """Marks as pages tell them, to two decimals: `4.22 of 8`; documents keep all digits."""
+    """Marks as pages show them, to two decimals: `4.22 of 8`; documents keep all digits."""
     return " of ".join(shortest(round(each, 2)) for each in points)
 
 
 def widened(values: Array) -> Array:
-    """float16 and float32 as the float64 that is written with the same digits: 0.1 stays 0.1."""
+    """float16 and float32 values as the float64 with the same shortest digits: 0.1 stays 0.1."""
     return values.astype(str).astype(np.float64) if values.dtype in (np.float16, np.float32) else values
 
 
 def numeric(values: Array) -> Array | None:
-    """The values as float64, exact ones too; None where they are words, letters or complex."""
+    """The values as float64, exact ones too; None if they are words, letters or complex."""
     if values.dtype.kind in "biuf":
         return widened(values).astype(np.float64)
     if values.dtype.kind != "O":
         return None
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError):  # a letter has no value, and i none among the floats
+    except (TypeError, ValueError):  # a letter has no value, and i is no float
         return None
 
 
 def farthest(rounded: Array, full: Array) -> float:
-    """The largest distance between two values, wherever both are finite."""
+    """The largest absolute difference of two values, over the places where both are finite."""
     if full.dtype.kind != "f":
         return 0.0
     both_finite = np.isfinite(rounded) & np.isfinite(full)
@@ -118,15 +118,15 @@ def farthest(rounded: Array, full: Array) -> float:
 DIGITS = 4
 HUGE = 1e9  # from here on, numbers that are not whole are scientific
 HUGE_WHOLE = 1e15  # up to here, float64 holds every whole number
-FAINT = 1e-3  # what is smaller is scientific, if four decimals do not hold it; a table of nothing else throughout
-TRUE_DECIMALS = 6  # so many decimals of a number below HUGE are told by the digits that float64 has
+FAINT = 1e-3  # smaller numbers are scientific if four decimals lose digits; so is a whole table of smaller numbers
+TRUE_DECIMALS = 6  # float64 has the digits for so many decimals of a number below HUGE
 
-# Compiled by `re` where they are used, and not at start-up.
+# Patterns that `re` compiles when they are first used, not at start-up.
 NUMERAL = r"(-?\d+)((?:\.\d+)?(?:e[+-]\d+)?)"
 FRACTION = r"-?\d+/\d+"
 COMPLEX = r"(.+)( [+-] )(.+i)"
 RAISED = r"\^(\d+)(?![\d.])"
-LOWERED = r"_(\d+)(?!\d|,\d)"  # a letter of two such indices keeps them as they are: q_10,2
+LOWERED = r"_(\d+)(?!\d|,\d)"  # two indices with a comma stay as they are: q_10,2
 
 ABOVE = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -136,24 +136,24 @@ BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def format_number(number: Any, digits: int | None = None) -> str:
-    """One number: `0.64` where that is all of it, `0.9785` where it was rounded; exactly `digits` decimals if given."""
+    """One number: `0.64` if that is exact, `0.9785` if it was rounded; with exactly `digits` decimals if given."""
     return str(texts(np.asarray(number), digits).item())
 
 
 def format_column(values: Sequence[Any] | Array, digits: int | None = None) -> list[str]:
-    """The values of a column, one choice of decimals for all, aligned on the decimal point."""
+    """The values of a column with the same decimals, aligned on the decimal point."""
     return align(list(texts(np.asarray(values), digits).flat))
 
 
 def texts(values: Array, digits: int | None = None) -> Array:
-    """Every entry as text, an object array of the same shape, with one choice of decimals for the whole table."""
+    """Every entry as text, in an object array of the same shape, with the same decimals for the whole table."""
     result = np.empty(values.shape, dtype=object)
     result.ravel()[:] = _written(values.ravel(), digits)
     return result
 
 
 def written_alike(tables: Sequence[Array], digits: int | None = None) -> list[list[list[str]]]:
-    """Tables of one size as lines of text, with one choice of decimals for all."""
+    """Tables of one size as lines of text, with the same decimals for all."""
     lines: list[list[list[str]]] = texts(np.stack(tables), digits).tolist()
     return lines
 
@@ -162,9 +162,9 @@ AT_ONCE = 20_000  # entries that are written at a time
 
 
 def lines(matrices: Array, digits: int | None = None) -> list[Iterator[tuple[str, ...]]]:
-    """Large matrices of floats, one behind the other in an array, with one choice of decimals for all.
+    """The lines of large matrices of floats, stacked in an array, with the same decimals for all.
 
-    The rows of each are written as they are asked for: it is never held whole.
+    Rows are written as they are asked for: the text of a matrix is never held whole.
     """
     form = _form(matrices.ravel(), digits)
     return [_lines(matrix, form) for matrix in matrices]
@@ -195,11 +195,11 @@ def _written(values: Array, digits: int | None) -> list[str]:
 class _Form(NamedTuple):
     """How the numbers of one table are written."""
 
-    decimals: int  # behind the point
-    mantissa: int  # the same for scientific numbers
-    trimmed: bool  # whether a mantissa that ends early is left so
-    faint: bool  # whether all of them are scientific
-    slack: float  # the relative difference that is arithmetic noise, not worth four decimals
+    decimals: int  # after the point
+    mantissa: int  # decimals of the mantissa of scientific numbers
+    trimmed: bool  # whether mantissas go without trailing zeros
+    faint: bool  # whether all numbers are scientific
+    slack: float  # smaller relative differences are rounding noise, for which no decimals are shown
 
 
 def _form(values: Array, digits: int | None) -> _Form:
@@ -218,11 +218,11 @@ def _form(values: Array, digits: int | None) -> _Form:
 
 
 def _decimal(values: Array, form: _Form) -> list[str]:
-    """Finite float64 numbers of ordinary size with their decimals, the others each in its way."""
+    """Finite float64 numbers of ordinary size with fixed decimals, all others scientific or as a sign."""
     rounded = round_half_up(values, form.decimals)
     huge = HUGE if form.decimals else HUGE_WHOLE
     odd = ~(np.abs(values) < huge) | ((rounded == 0) & (values != 0)) | form.faint
-    if form.trimmed:  # 0.0003 tells less than half of 2.5e-04
+    if form.trimmed:  # 0.0003 would show less than half of 2.5e-04's digits
         small = np.flatnonzero(np.abs(rounded) < min(FAINT, 10.0 ** (1 - form.decimals)))
         odd[small] |= np.abs(rounded[small] - values[small]) > form.slack * np.abs(values[small])
     result = [_fixed(x, form.decimals) for x in rounded.tolist()]
@@ -232,12 +232,12 @@ def _decimal(values: Array, form: _Form) -> list[str]:
 
 
 def _fixed(x: float, decimals: int) -> str:
-    """So many decimals; beyond the digits that a float has there are zeros, and not what its binary form adds."""
+    """The number with so many decimals; beyond the digits that a float has, they are zeros, not binary noise."""
     return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{half_up(repr(x)):.{decimals}f}"
 
 
 def _scientific(x: float, form: _Form) -> str:
-    """`6.988e-04`; among larger numbers two digits say how faint one is: `1.2e-07`."""
+    """`6.988e-04`; a small number among larger ones gets two digits: `1.2e-07`."""
     if not np.isfinite(x):
         return "NaN" if np.isnan(x) else "−∞" if x < 0 else "∞"
     if x == 0:
@@ -260,7 +260,7 @@ SIGNS = (" ≈ ", " = ")  # between an exact number and its decimals
 
 
 def align(column: Sequence[str]) -> list[str]:
-    """The texts of a column padded to one width: numbers on their points, what is exact on its end."""
+    """The texts of a column padded to one width: decimals aligned on the point, exact numbers on the right."""
     parts = [_parts(text) for text in column]
     first = [part[0] for part in parts]
     is_exact = any(part[1] in SIGNS for part in parts)
@@ -271,7 +271,7 @@ def align(column: Sequence[str]) -> list[str]:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """What is aligned by itself: `√3/3`, ` ≈ `, `0.5774`; `1.5`, ` + `, `2i`."""
+    """The parts of a text that are aligned separately: `√3/3`, ` ≈ `, `0.5774`; `1.5`, ` + `, `2i`."""
     exact = parted(text)
     if exact[1]:
         return exact
@@ -294,19 +294,19 @@ def _on_the_point(column: list[str]) -> list[str]:
 
 
 def parted(entry: str) -> tuple[str, str, str]:
-    """An exact entry, the sign behind it, its decimals: (`√3/3`, ` ≈ `, `0.5774`); (`3`, "", "")."""
+    """An exact entry split into number, sign and decimals: (`√3/3`, ` ≈ `, `0.5774`); (`3`, "", "")."""
     sign = next((sign for sign in SIGNS if sign in entry), "")
     return entry.partition(sign) if sign else (entry, "", "")
 
 
 def _exact_entry(entry: Any, digits: int | None) -> str:
-    """`√3/3 ≈ 0.5774`, `1/2 = 0.5`; letters and whole numbers by themselves."""
+    """`√3/3 ≈ 0.5774`, `1/2 = 0.5`; letters and whole numbers without decimals."""
     text = exact_text(entry)
-    if getattr(entry, "free_symbols", None):  # SymPy would work all of it out before it said that letters have no value
+    if getattr(entry, "free_symbols", None):  # otherwise SymPy would evaluate it all before failing at the letters
         return text
     try:
         value = _value(entry)
-    except (TypeError, ValueError):  # no number either, as zoo is
+    except (TypeError, ValueError):  # zoo, for example, is no number
         return text
     if hasattr(entry, "evalf") and ((np.isinf(value) and entry.is_finite) or (value == 0 and entry.is_nonzero)):
         return f"{text} ≈ {_beyond(entry, digits)}"
@@ -319,7 +319,7 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
 
 
 def _beyond(entry: Any, digits: int | None) -> str:
-    """The decimals of a number that is too large or too small for a float: `1.000e+400`."""
+    """The decimals of a number too large or too small for a float: `1.000e+400`."""
     most = DIGITS if digits is None else digits
     return _exponent(f"{half_up(str(entry.evalf(most + 20))):.{max(most - 1, 0)}e}")
 
@@ -331,7 +331,7 @@ def _value(entry: Any) -> complex:
 
 
 def _is_fraction(text: str, decimal: str) -> bool:
-    """Whether both say the same number, as 1/2 and 0.5 do and 1/3 and 0.3333 do not."""
+    """Whether both are the same number, as 1/2 and 0.5 are, and 1/3 and 0.3333 are not."""
     if not (re.fullmatch(FRACTION, text) and re.fullmatch(NUMERAL, decimal)):
         return False
     from fractions import Fraction  # a door: few pages hold exact numbers
@@ -340,18 +340,18 @@ def _is_fraction(text: str, decimal: str) -> bool:
 
 
 def exact_text(entry: Any) -> str:
-    """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`, `a₀² + a₁²`."""
+    """A fraction, a surd or a formula of letters as people write it: `1/(1 + e^(√3/3))`, `a₀² + a₁²`."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
     raised = re.sub(RAISED, lambda found: found[1].translate(ABOVE), surds().text(entry))
     return re.sub(LOWERED, lambda found: found[1].translate(BELOW), raised)
 
 
-# As JSON has them
+# Numbers in JSON
 
 
 def encode(value: Any, digits: int | None = None) -> Any:
-    """Numbers as JSON has them; what it has no number for as text: `"-Infinity"`, `"sqrt(3)/3"`."""
+    """A value for JSON; numbers that JSON lacks become text: `"-Infinity"`, `"sqrt(3)/3"`."""
     if isinstance(value, np.ndarray):
         return _array(value, digits)
     if isinstance(value, (list, tuple)):
@@ -364,7 +364,7 @@ def encode(value: Any, digits: int | None = None) -> Any:
 
 
 def encode_typed(value: Array, written: Array | None) -> Any:
-    """The numbers of an operand as JSON has them: a whole one without a point, unless it was written with one."""
+    """An operand's numbers for JSON: whole ones without a point, unless they were written with one."""
     if value.dtype.kind != "f":
         return encode(value)
     whole = np.abs(value) < HUGE_WHOLE
@@ -392,14 +392,14 @@ def _array(value: Array, digits: int | None) -> Any:
 
 
 def _shortened(value: Array, digits: int | None) -> Array:
-    """The numbers with so many decimals, and what is narrower than float64 as it is written in its own digits."""
+    """The numbers rounded to so many decimals, if given; narrower types become the float64 with the same digits."""
     if digits is None and value.dtype in (np.float64, np.complex128):
         return value
     return widened(value if digits is None else round_half_up(value, digits))
 
 
 def _exact(number: Any) -> Any:
-    """A number of SymPy's: whole ones as they are, the others as text that is read again."""
+    """A SymPy number for JSON: a whole number as an int, any other as text that can be read again."""
     if getattr(number, "is_infinite", False):
         return _odd(float(number))
     text = shortest(number)
@@ -407,16 +407,16 @@ def _exact(number: Any) -> Any:
 
 
 def each(function: Any, value: Array) -> Any:
-    """Nested lists of what a function makes of the entries."""
+    """The function of every entry, as nested lists."""
     if not value.ndim:
         return function(value.item())
     found = np.empty(value.size, dtype=object)
-    found[:] = [function(entry) for entry in value.ravel().tolist()]  # np.frompyfunc would warn of what is within
+    found[:] = [function(entry) for entry in value.ravel().tolist()]  # np.frompyfunc would emit warnings from within
     return found.reshape(value.shape).tolist()
 
 
 def written_out(tree: Any) -> Any:
-    """What JSON holds, its numbers that are not finite as the words that a document has for them."""
+    """JSON data with its infinite and undefined numbers as text, as documents write them."""
     if isinstance(tree, dict):
         return {key: written_out(value) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -425,7 +425,7 @@ def written_out(tree: Any) -> Any:
 
 
 def _odd(number: Any) -> Any:
-    """A number that may be complex or not finite."""
+    """A number that may be complex or not finite, for JSON."""
     if isinstance(number, complex):
         return {"re": _odd(number.real), "im": _odd(number.imag)}
     if np.isfinite(number):

@@ -1,4 +1,4 @@
-"""What a picture shows, as data for whoever draws it: shades, bars, curves, a landscape or arrows."""
+"""What a picture shows, as data for the code that draws it: shades, bars, curves, a landscape or arrows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from attncalc.common.system import NamedTuple
 
 
 class Ticks(NamedTuple):
-    """What stands along a side of a picture."""
+    """The labels along a side of a picture."""
 
     name: str  # of the axis: "n"
     labels: tuple[str, ...]  # one for each place
-    own: bool = False  # whether they are the reader's words; indices otherwise
+    own: bool = False  # whether they are the user's words; indices otherwise
 
 
 class HeatMap(NamedTuple):
-    """A matrix as shades, from `low` to `high`: one range for all the matrices of a stack."""
+    """A matrix as shades from `low` to `high`, which all matrices of a stack share."""
 
     title: str
     values: Array  # −∞, ∞ and NaN have signs of their own
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Points on a picture; `ordered` ones are a way, from the first to the last."""
+    """Points in a picture; `ordered` ones form a path, from the first to the last."""
 
     name: str
     x: Array
@@ -61,7 +61,7 @@ class Curves(NamedTuple):
 
 
 class Landscape(NamedTuple):
-    """Heights over a plane, with a way through it."""
+    """Heights over a plane, with a path through it."""
 
     title: str
     across: str
@@ -78,17 +78,17 @@ class Arrow(NamedTuple):
     name: str
     x: float
     y: float
-    kind: int = 0  # arrows of one kind are of one colour: queries, keys, values
+    kind: int = 0  # arrows of one kind have the same colour: queries, keys, values
 
 
 class Plane(NamedTuple):
-    """Vectors of a plane, to scale."""
+    """Vectors in a plane, to scale."""
 
     title: str
     across: str
     up: str
     arrows: tuple[Arrow, ...]
-    note: str = ""  # what may be read off it
+    note: str = ""  # what may be read off the picture
 
 
 Picture = HeatMap | Bars | Curves | Landscape | Plane

@@ -1,6 +1,6 @@
 """Exact numbers as a reader sees them: `√3/3`, `1/(1 + e^(√3/3))`, in text and in LaTeX.
 
-SymPy is imported here, and by what makes exact numbers; nothing imports this before an exact number is at hand.
+SymPy is imported here and by the exact kernels. This module is imported only when there is an exact number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attncalc.common.numerals import Array
 from attncalc.language.exact_kernels import figures
 
 MOST_ORDERED = 400
-"""What has more parts than this is written as it stands: to put them in order, SymPy works out digits of them all."""
+"""Terms are not sorted in numbers with more parts than this, since SymPy sorts by evaluating them all."""
 
 
 @cache
@@ -29,15 +29,15 @@ def _parts(number: Any) -> int:
 
 
 def _order(number: Any) -> str | None:
-    """The order in which SymPy writes the terms or factors of a number: its own, or that in which they stand."""
+    """The `order` setting for SymPy's printer: "none" leaves the terms of a long number as they stand."""
     return "none" if _parts(number) > MOST_ORDERED else None
 
 
 class _Once:
-    """A printer that writes a sum once, however many entries share it: its terms are put in order by their digits."""
+    """A printer that remembers sums that many entries share, since SymPy sorts their terms by evaluating them."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(settings)  # type: ignore[call-arg]  # SymPy's printer stands behind it
+        super().__init__(settings)  # type: ignore[call-arg]  # SymPy's printer is the next base class
         self._sums: dict[Any, str] = {}
 
     def _print_Add(self, sum_: Any, order: Any = None) -> str:  # noqa: N802  (SymPy's name for it)
@@ -68,10 +68,10 @@ NAMES = {sympy.log: "ln", sympy.acos: "arccos", sympy.Max: "max", sympy.Min: "mi
 
 
 class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
-    """SymPy's own text, with the signs that are written on paper."""
+    """SymPy's own text, with the signs used on paper."""
 
     def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
-        """SymPy's own takes e^x for a function, which no power tears apart."""
+        """As SymPy's, but with brackets around e^x in a power: SymPy takes it for a function, which needs none."""
         written = str(super().parenthesize(item, level, strict=strict))
         return f"({written})" if isinstance(item, sympy.exp) and level >= PRECEDENCE["Pow"] else written
 
@@ -103,20 +103,20 @@ class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
 
 
 LOST = 1e-90
-"""SymPy works with a hundred digits or so: what it says of a smaller number may be nothing but what these leave."""
+"""SymPy works with about a hundred digits: a smaller result may be only what is left of terms that cancel."""
 
 _PRINTER, _PLAIN = _Printer(), _Plain()
 
 
 @cache
 def text(number: Any) -> str:
-    """An exact number, or an expression in letters, on one line."""
+    """An exact number, or an expression in letters, as one line of text."""
     return str(_PRINTER.doprint(number)).replace("**", "^").replace("*", "·")
 
 
 @cache
 def latex(number: Any, letters: tuple[tuple[Any, str], ...] = ()) -> str:
-    """The same in LaTeX, letters by the names that are given for them."""
+    """The same in LaTeX; `letters` gives the LaTeX of letters."""
     return str(_latex_printer(letters).doprint(number))
 
 
@@ -127,20 +127,20 @@ def _latex_printer(letters: tuple[tuple[Any, str], ...]) -> _Latex:
 
 @cache
 def plain(number: Any) -> str:
-    """The same in the words of programs: `sqrt(3)/3`, `1/(1 + exp(sqrt(3)/3))`."""
+    """The same as program code: `sqrt(3)/3`, `1/(1 + exp(sqrt(3)/3))`."""
     return str(_PLAIN.doprint(number))
 
 
 @cache
 def value(number: Any) -> complex:
-    """The number as a float or a pair of them, worked out once however often it is shown."""
+    """The number as a complex, evaluated once however often it is shown."""
     known = figures(number) if _parts(number) > MOST_ORDERED else None
     found = complex(number if known is None else known)
     return 0j if 0 < abs(found) < LOST and _cancels(number) else found
 
 
 def decimal(number: Any) -> float | None:
-    """The number as a float, None where it holds letters."""
+    """The number as a float, None if it holds letters."""
     if getattr(number, "free_symbols", None):
         return None
     known = figures(number) if _parts(number) > MOST_ORDERED else None
@@ -149,7 +149,7 @@ def decimal(number: Any) -> float | None:
 
 
 def _cancels(number: Any) -> bool:
-    """Whether no digit of it is found, as far as SymPy looks: terms that cancel, and do not show it."""
+    """Whether SymPy finds no digit of the number, since its terms cancel."""
     try:
         sympy.N(number, 15, strict=True)
     except PrecisionExhausted:
@@ -159,14 +159,14 @@ def _cancels(number: Any) -> bool:
 
 @cache
 def taken_apart(number: Any) -> Any:
-    """A number as its function and that of its parts, all the way down: nothing that would be worked out again."""
+    """A number as nested tuples (function, parts), from which it can be rebuilt without evaluating it again."""
     parts = number.args if isinstance(number, sympy.Basic) else ()
     return (number.func, tuple(map(taken_apart, parts))) if parts else number
 
 
 @cache
 def put_together(number: Any) -> Any:
-    """The number that was taken apart, as it was written: `(1 − 5·√15)/10` is not multiplied out."""
+    """The number rebuilt from such tuples, unevaluated: `(1 − 5·√15)/10` is not multiplied out."""
     if not isinstance(number, tuple):
         return number
     function, parts = number
@@ -174,7 +174,7 @@ def put_together(number: Any) -> Any:
 
 
 def array_of(shape: tuple[int, ...], numbers: Iterable[Any]) -> Array:
-    """An array of numbers that were taken apart."""
+    """An array of numbers rebuilt from such tuples."""
     array = np.empty(shape, dtype=object)
     array.ravel()[:] = [put_together(number) for number in numbers]
     return array

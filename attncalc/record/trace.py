@@ -16,17 +16,17 @@ from attncalc.common.errors import AttncalcError, listed, near
 from attncalc.common.numerals import Answers, Array, Numbers
 from attncalc.common.system import NamedTuple
 
-# The one door that leads up from the records: what stands behind a method of theirs, by its name.
+# The one door that leads up from the records: the functions behind their methods, by name.
 
 
 def api(name: str) -> Callable[..., Any]:
-    """A function of the table in attncalc/api: it makes records itself, and is loaded when it is asked for."""
+    """A function of the table in attncalc/api, loaded when it is asked for, since that room imports this one."""
     from attncalc.api import method
 
     return method(name)
 
 
-# What a teacher would say beside a calculation, as records: a lesson, and the mistakes that it warns of.
+# What a teacher would say about a calculation, as records: a lesson, and the mistakes that it warns of.
 
 
 class Pitfall(NamedTuple):
@@ -34,20 +34,20 @@ class Pitfall(NamedTuple):
 
     id: str  # "att-no-scale"
     says: str  # the wrong rule as one would write it down: "softmax(Q·Kᵀ)·V"
-    hint: str  # a question that leads back to the right one
-    at: tuple[str, ...]  # the steps, or operands, that it spoils; () where it is a wrong option
+    hint: str  # a question that leads back to the right rule
+    at: tuple[str, ...]  # the steps, or operands, that it changes; () for a wrong option
 
 
 class Lesson(NamedTuple):
-    """What a teacher would say beside a calculation, for those who ask."""
+    """What a teacher would say about a calculation, for those who ask."""
 
     about: tuple[str, ...]  # the formula, shapes and conventions, a paragraph each
-    steps: Mapping[str, tuple[str, ...]]  # a step's key → what is said below it; of each primitive once
+    steps: Mapping[str, tuple[str, ...]]  # a step's key → what is said below it; about each primitive only once
     laws: tuple[str, ...]  # what always holds
     mistakes: tuple[Pitfall, ...]  # the commonest first
 
 
-if TYPE_CHECKING:  # what the methods of a record give, of which few calls need any
+if TYPE_CHECKING:  # types in the methods of a record, which few calls need
     from fractions import Fraction
 
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -62,9 +62,9 @@ if TYPE_CHECKING:  # what the methods of a record give, of which few calls need 
 
 
 def alike(left: Any, right: Any) -> bool:
-    """Whether two records are the same data: arrays by their type and entries, where NaN is as good as NaN.
+    """Whether two records are equal: arrays by dtype and entries, with NaN equal to NaN.
 
-    A tuple's own `==` and `!=` would ask arrays for a single truth.
+    A tuple's own `==` would fail on arrays, whose `==` is an array.
     """
     if left is right:
         return True
@@ -74,7 +74,7 @@ def alike(left: Any, right: Any) -> bool:
         return type(left) is type(right) and len(left) == len(right) and all(map(alike, left, right))
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(alike(value, right[key]) for key, value in left.items())
-    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124  (NaN alone differs from itself)
+    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124  (only NaN differs from itself)
 
 
 def _arrays_alike(left: Array, right: Array) -> bool:
@@ -86,27 +86,27 @@ def _arrays_alike(left: Array, right: Array) -> bool:
 
 
 class Stored(tuple[Any, ...]):
-    """The shape and the entries of exact numbers as they are pickled: SymPy would work them out anew."""
+    """The shape and the entries of an array of exact numbers as pickled, since SymPy would evaluate them again."""
 
     __slots__ = ()
 
 
 def surds() -> ModuleType:
-    """How exact numbers are written and stored: the door to SymPy, which is at work where such a number is at hand."""
+    """The module that writes and stores exact numbers: a door to SymPy, which loads slowly."""
     from attncalc.record import surds as found
 
     return found
 
 
 def stored(field: Any) -> Any:
-    """A field of a record as it is pickled."""
+    """A field of a record in the form that is pickled."""
     if not hasattr(field, "flat") or field.dtype.kind != "O":
         return field
     return Stored((field.shape, tuple(map(surds().taken_apart, field.flat))))
 
 
 def restored(kind: Callable[..., Any], fields: Iterable[Any]) -> Any:
-    """The record that fields were stored of."""
+    """The record of this kind from its pickled fields."""
     return kind(*map(_restored, fields))
 
 
@@ -117,18 +117,18 @@ def _restored(field: Any) -> Any:
 
 
 class Entry(NamedTuple):
-    """A number inside an arithmetic line, told from the text around it so that a renderer can format it."""
+    """A number in a line of arithmetic, kept apart from the text so that a renderer can format it."""
 
     value: Any
     brackets: bool  # a negative number here needs brackets: 2×(−1)
 
 
 Arithmetic = tuple["str | Entry", ...]
-"""One entry worked out with its numbers in place: `(Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
+"""The arithmetic of one entry with numbers in place: `(Entry(1), "×", Entry(0), " + ", …)`."""
 
 
 class Origin(NamedTuple):
-    """A block of entries that another entry was made from: of a step, or of an operand."""
+    """A block of entries of a step or an operand from which another entry was made."""
 
     of: str  # the step's key, or the operand's name
     operand: bool
@@ -136,7 +136,7 @@ class Origin(NamedTuple):
 
 
 class _Nothing(dict[Any, Any]):
-    """No items, and none to come: what a mapping is by default. It is pickled by its name."""
+    """An empty mapping that stays empty, as a default. It is pickled by its name."""
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise TypeError("nothing can be set in a default")
@@ -147,58 +147,58 @@ class _Nothing(dict[Any, Any]):
 
 NOTHING: Mapping[Any, Any] = _Nothing()
 
-MOST_NAMED = 3  # steps of one name that an error lists
+MOST_NAMED = 3  # an error lists so many steps of one name
 
 LETTERS = "letters"
 """The source of an operand that has no numbers."""
 ONES = "ones (the loss is the sum of the result)"
-"""The source of the gradient of a loss that nobody has named."""
+"""The source of an upstream gradient that was not given."""
 
 
 class Remark(NamedTuple):
-    """What the reader should know of how an operand was read."""
+    """Something the reader should know about how an operand was read."""
 
     kind: str  # "digits" that are lost, "labels", "keys", "decimal", "letters", "shape", "transposed", TAKEN or WORDS
     text: str
 
 
 TAKEN = "default"
-"""The kind of a remark on what an operand was taken for; pages have it among the notes of the trace."""
+"""The kind of a remark on a default taken for an operand; pages show it among the notes of the trace."""
 
 
 WORDS = "words"
-"""The kind of a remark that is but the words which ids stand for."""
+"""The kind of a remark that lists the words that ids stand for."""
 
 
 CHECKPOINT = "checkpoint"
-"""The kind of a remark on an operand that stays where it is stored: a document holds its file's name alone."""
+"""The kind of a remark on an operand that stays in a checkpoint: a document holds only its file's name."""
 
 
 class Given(NamedTuple):
     """An operand as it was given."""
 
     value: Array
-    source: str = ""  # as said back to the reader: "q.json", "q.json#k", "standard input", "" for a Python value
+    source: str = ""  # as shown to the reader: "q.json", "q.json#k", "standard input", "" for a Python value
     labels: Mapping[int, tuple[str, ...]] = NOTHING  # axis position from 0 → labels
     written: Array | None = None  # the entries' text as it was written ("0.360"), same shape; None when unknown
     axes: tuple[str, ...] = ()  # names, once the calculation has bound them
-    symbol: str = ""  # how formulas speak of it, once it is bound: "W_Q"
+    symbol: str = ""  # its name in formulas, once it is bound: "W_Q"
     symbol_latex: str = ""
     remarks: tuple[Remark, ...] = ()  # on how it was read
     files: Callable[[], dict[str, dict[str, int | str]]] | None = None  # of a checkpoint: their sizes and SHA-256
 
     @property
     def note(self) -> str:
-        """What there is to remark on how it was read: "first column read as row labels"."""
+        """The remarks on how it was read, as one text: "first column read as row labels"."""
         return "; ".join(remark.text for remark in self.remarks if remark.kind != TAKEN)
 
     @property
     def is_stored(self) -> bool:
-        """Whether it is one of the many arrays of a checkpoint, which no page repeats."""
+        """Whether it is one of the many arrays of a checkpoint, which pages do not repeat."""
         return any(remark.kind == CHECKPOINT for remark in self.remarks)
 
     def noted(self, kind: str, text: str) -> Given:
-        """The operand with one more remark, where there is one."""
+        """The operand with one more remark, unless the text is empty."""
         return self._replace(remarks=(*self.remarks, Remark(kind, text))) if text else self
 
     def __eq__(self, other: object) -> bool:
@@ -215,7 +215,7 @@ class Given(NamedTuple):
 
 
 def remarked(inputs: Mapping[str, Given]) -> list[RemarkDocument]:
-    """How operands were read, where that should be known."""
+    """The remarks on all operands, as documents hold them."""
     return [
         {"kind": remark.kind, "operand": name, "text": remark.text}
         for name, operand in inputs.items()
@@ -225,16 +225,16 @@ def remarked(inputs: Mapping[str, Given]) -> list[RemarkDocument]:
 
 
 ALOUD = ("digits", "decimal", "labels", "letters")
-"""What is said of reading; a vector that became a row changes no number, so that the page and JSON alone say it."""
+"""The kinds of remarks that are reported; others, such as a vector read as a row, only pages and JSON show."""
 
 
 def aloud(remarks: Iterable[RemarkDocument]) -> Iterator[str]:
-    """How each operand was read, where that may not be as it was meant."""
+    """The remarks to report: operands that may have been read in another way than they were meant."""
     return (f"{remark['operand']}: {remark['text']}" for remark in remarks if remark["kind"] in ALOUD)
 
 
 FACTS = "fact"
-"""The last axis of a table of facts, a row for each thing that is told of: programs get it as a list of objects."""
+"""The name of the last axis of a table of facts, with one row for each item: programs get it as a list of objects."""
 
 
 class Check(NamedTuple):
@@ -243,7 +243,7 @@ class Check(NamedTuple):
     numeric: Array
     max_error: float
     agrees: bool
-    kinks: int = 0  # at so many entries the slope is another one on either side, and the gradient lies between them
+    kinks: int = 0  # at how many entries the slopes on both sides differ, with the gradient between them
 
     def __eq__(self, other: object) -> bool:
         return alike(self, other)
@@ -265,17 +265,17 @@ class Step(NamedTuple):
     group: str  # "" at the top; "encoder 1/self-attention" nested by "/"
     axes: tuple[str, ...]  # ("n", "m"); () for a scalar
     shape: tuple[int, ...]
-    value: Array | None  # None where it was too large to keep
-    symbol: str  # how other formulas speak of it: "scores", "∂L/∂scores"
+    value: Array | None  # None if it was too large to keep
+    symbol: str  # its name in other formulas: "scores", "∂L/∂scores"
     symbol_latex: str = ""
     formula: str = ""  # "Q·Kᵀ"; an operand that is shown like a step has none
-    sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
+    sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" if that says nothing new
     latex: str = ""  # the formula
-    about: tuple[str, ...] = ()  # what a teacher would add: of the step itself, then of the primitives in its formula
+    about: tuple[str, ...] = ()  # what a teacher would add: on the step itself, then on the primitives in its formula
     why: str = ""
     labels: Labels = NOTHING  # axis name → its labels, for the axes that have them
     names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
-    gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
+    gradient_of: str | None = None  # "scores" for grad_scores, so that no name needs to be parsed
     check: Check | None = None
     drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
 
@@ -317,11 +317,11 @@ class Mode(NamedTuple):
     """How a problem was carried out."""
 
     dtype: str = "float64"  # EXACT: fractions, roots and letters
-    accumulate: str = "float32"  # in which type a narrow one adds up, itself where it is "same"
+    accumulate: str = "float32"  # the type in which a run in a narrow type adds up; "same" for that type itself
     round_to: int | None = None  # decimals, at each step
     expand: bool = False  # with the definition of each primitive as sub-steps
     keep_all: bool = False  # every turn of a loop, every step of a large run
-    asked: str | None = None  # the one step that is kept of a large run, "" the result
+    asked: str | None = None  # the only step that is kept of a large run, "" for the result
 
 
 EXACT = "object"
@@ -329,7 +329,7 @@ USUAL = Mode()
 
 
 class Posed(Protocol):
-    """A problem, as far as a record knows of it; solve/problem.py has all of it."""
+    """What a record knows of its problem; the class itself is in solve/problem.py."""
 
     @property
     def name(self) -> str:
@@ -345,7 +345,7 @@ class Posed(Protocol):
 
 
 class Gap(NamedTuple):
-    """Turns of a loop of which nothing was kept, between the first ones and the last."""
+    """The turns of a loop, between the first and the last ones, that were not kept."""
 
     turn: str  # "iteration"
     first: int
@@ -360,7 +360,7 @@ class Gap(NamedTuple):
 
 
 class _ByHand(NamedTuple):
-    """The problem of a trace that nothing was computed for: one that is made to see what it looks like."""
+    """The problem of a trace that was put together by hand, not computed."""
 
     name: str = ""
     inputs: Mapping[str, Given] = NOTHING
@@ -393,11 +393,11 @@ class Trace:
     outputs: tuple[Step, ...]  # the first is the result; an output need not be one of the steps
     notes: tuple[str, ...]  # conventions chosen, how operands were read
     warnings: tuple[str, ...]
-    problem: Posed  # what was computed, for computing it again another way
-    mode: Mode  # and how
-    lesson: Lesson | None  # what is explained beside it, where that was asked for
-    pictures: tuple[Picture, ...]  # what is drawn of it, where that was asked for
-    behind: object  # what solve/solver.py keeps here is no part of the record: neither compared nor pickled
+    problem: Posed  # what was computed, to compute it again in another way
+    mode: Mode  # how it was computed
+    lesson: Lesson | None  # explanations, if they were asked for
+    pictures: tuple[Picture, ...]  # pictures, if they were asked for
+    behind: object  # data of solve/solver.py, which is not a part of the record: neither compared nor pickled
 
     def __init__(
         self,
@@ -425,10 +425,10 @@ class Trace:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a trace is frozen: {name} cannot be deleted")
 
-    if not TYPE_CHECKING:  # else a checker would take any name for an attribute
+    if not TYPE_CHECKING:  # otherwise a type checker would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Tell what was likely meant by an attribute that there is not: a step of that name, or one nearly so."""
+            """Raise AttributeError with what was likely meant: a step of that name, or a similar attribute."""
             mend = ""
             if name[:1] != "_" and name not in self.__slots__:
                 keys = {step.name.replace("-", "_"): step.key for step in (*self.steps, *self.outputs)}
@@ -452,7 +452,7 @@ class Trace:
         return tuple(getattr(self, name) for name in _FIELDS)
 
     def _replace(self, **fields: Any) -> Trace:
-        """The same trace with other fields, as named tuples do it."""
+        """The same trace with some fields replaced, as for named tuples."""
         return Trace(**{name: getattr(self, name) for name in self.__slots__} | fields)
 
     def with_ids(self, names: Iterable[str], words: tuple[str, ...] = ()) -> Trace:

@@ -1,4 +1,4 @@
-"""What is found of a sheet: a verdict for each step, and the marks that it earns by a policy."""
+"""The result of marking a sheet: a verdict for each step, and the marks that it earns by a policy."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from attncalc.common.errors import OptionError, either, near, quoted, visible
 from attncalc.common.numerals import HINTS, QUESTION, RULE
 from attncalc.common.system import NamedTuple, loaded
 
-if TYPE_CHECKING:  # types of a document, which no marking needs
+if TYPE_CHECKING:  # types of documents, which marking does not need
     from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument, PolicyDocument, RemarkDocument
 
 RIGHT, TO_ROUNDING, EARLY = "right", "right-to-rounding", "rounded-early"
 FOLLOWS, MISTAKE, SLIP, UNEXPLAINED, MISSING = "follows", "mistake", "slip", "unexplained", "missing"
 SOUND = (RIGHT, TO_ROUNDING, EARLY)
-"""The verdicts of what counts as right, the best first."""
+"""The verdicts that count as right, the best first."""
 WRONG = "wrong"
 VERDICTS = (*SOUND, FOLLOWS, SLIP, MISTAKE, UNEXPLAINED, MISSING)
 MARK_DECIMALS = 6
-"""To which marks are added up: points may be shared out among steps."""
+"""Sums of marks are rounded to so many decimals: points may be divided among steps."""
 MOST_MAPPED = 16
-"""A map of the wrong entries has so many rows and columns at most."""
+"""A map of wrong entries has at most so many rows and columns."""
 
 
 class Wrong(NamedTuple):
-    """Which entries of an answer are wrong: the first of them, how many there are, and from where to where they lie."""
+    """The wrong entries of an answer: the first of them, how many there are, and where they lie along each axis."""
 
     cells: tuple[tuple[int, ...], ...] = ()
     number: int = 0
-    within: tuple[range, ...] = ()  # of each axis the places between the first and the last
+    within: tuple[range, ...] = ()  # for each axis the places from the first to the last
 
     @property
     def all_named(self) -> bool:
-        """Whether the cells are all of them."""
+        """Whether `cells` holds all wrong entries."""
         return len(self.cells) == self.number
 
 
@@ -43,7 +43,7 @@ NOTHING_WRONG = Wrong()
 
 
 MARKS = {"1+1": (1.0, 1.0), "0+1": (0.0, 1.0)}
-"""What a step earns for its method, and for its numbers."""
+"""The marks of a step for its method and for its numbers."""
 CELLS = ("all", "each")
 FOLLOWING = ("method", "full", "none")
 
@@ -113,10 +113,10 @@ USUAL_POLICY = Policy()
 
 
 def earned(verdict: str, share: float, policy: Policy, answered: float = 1.0) -> float:
-    """The marks of a step, before its points: by its verdict, the shares of its entries that are right, and a policy.
+    """The marks of a step, before its points, by its verdict, the share of right entries and a policy.
 
-    So is every mark found, when a sheet is marked and when its marks are found again by another policy. Where what
-    follows earns all, what is left blank follows from nothing.
+    Sheets are marked by this, and marked again by other policies. If steps that follow from own values earn full marks,
+    the accuracy marks depend on `answered`, the share of entries that are not blank.
     """
     method, accuracy = MARKS[policy.marks]
     if verdict == FOLLOWS and policy.follow == "full":
@@ -130,24 +130,24 @@ def earned(verdict: str, share: float, policy: Policy, answered: float = 1.0) ->
 
 @dataclass(frozen=True)
 class Finding:
-    """What is found of one step."""
+    """What marking found out about one step."""
 
     verdict: str
     kind: str | None = None  # misconception, convention or slip
     mistakes: tuple[str, ...] = ()  # one id; several for mistakes made together
-    also: tuple[str, ...] = ()  # what would explain it as well
+    also: tuple[str, ...] = ()  # mistakes that would explain it as well
     hint: str = ""
     says: str = ""  # the wrong rule
-    separate: dict[str, Json] | None = None  # operands that would tell apart what explains it equally well
+    separate: dict[str, Json] | None = None  # operands for which equally good explanations give different answers
     wrong: Wrong = NOTHING_WRONG
-    void: bool = False  # whether it earns nothing, whatever of it is right: one number stands throughout
-    stopped: bool = False  # whether the search for what is behind it ended before everything was tried
-    close: bool = False  # whether it might have been another: by rounding or a lucky chance, or with more digits
-    perhaps: tuple[str, ...] = ()  # mistakes that give the answer, where it may be chance and a question costs nothing
+    void: bool = False  # whether it earns nothing, since all its entries are the same number
+    stopped: bool = False  # whether the search for an explanation ended before everything was tried
+    close: bool = False  # whether the verdict is uncertain: by rounding, by chance, or for lack of digits
+    perhaps: tuple[str, ...] = ()  # mistakes that give the answer, perhaps by chance: worth a question
 
     @property
     def undecided(self) -> bool:
-        """Whether nobody can tell: with more digits, or said how it was rounded, it may be right."""
+        """Whether it cannot be decided: the answer may be right, if more digits or its rounding were known."""
         return self.verdict in (UNEXPLAINED, FOLLOWS) and self.close
 
 
@@ -166,15 +166,15 @@ class MarkedStep:
     asked: bool = True  # whether it counts
     share: float = 0.0  # of the entries that are asked for, how many are right
     answered: float = 1.0  # and how many are not left blank
-    axes: tuple[str, ...] = ()  # what they are called, as far as that is known
-    times: float | None = field(default=None, repr=False)  # as far off as it may be the worst entry is, in a dump
-    at: tuple[int, ...] | None = field(default=None, repr=False)  # where a model's wrong step is furthest off
-    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of each axis, () where it has none
-    misshapen: str = field(default="", repr=False)  # which shape the answer has, where it is not that of the step
-    written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as they stand, where some are 1/3
+    axes: tuple[str, ...] = ()  # their names, as far as they are known
+    times: float | None = field(default=None, repr=False)  # in a dump: the largest error as a multiple of the tolerance
+    at: tuple[int, ...] | None = field(default=None, repr=False)  # where a model's wrong step is farthest off
+    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of each axis, () if it has none
+    misshapen: str = field(default="", repr=False)  # the shape of the answer, if it is not that of the step
+    written: tuple[str | None, ...] = field(default=(), repr=False)  # the entries as written, if some are like 1/3
 
     def __repr__(self) -> str:
-        """In a line what was found: `<weights: mistake att-no-scale, 0 of 2>`."""
+        """What was found, in one line: `<weights: mistake att-no-scale, 0 of 2>`."""
         behind = f" {self.mistake}" if self.mistake else ""
         return f"<{self.name}: {self.verdict}{behind}, {self.score:g} of {self.out_of:g}>"
 
@@ -185,22 +185,22 @@ class MarkedStep:
 
     @property
     def mistake(self) -> str | None:
-        """The id of the mistake behind it, two that were made together as `a+b`."""
+        """The id of the mistake behind it; two that were made together are joined, `a+b`."""
         return "+".join(self.finding.mistakes) or None
 
     @property
     def hint(self) -> str | None:
-        """A question that leads on and gives nothing away."""
+        """A guiding question that gives nothing away."""
         return self.finding.hint or None
 
     def told(self, hints: str) -> MarkedStep:
-        """The step without the mistake behind it, and without the question unless that is told."""
+        """The step without the mistake behind it, and without the question too unless `hints` asks for it."""
         found = self.finding
         asked = found.hint if hints == QUESTION or found.stopped else ""
         return replace(self, finding=replace(found, mistakes=(), also=(), says="", separate=None, hint=asked))
 
     def to_dict(self, *, reveal: bool, hints: str = RULE) -> MarkedStepDocument:
-        """The step as JSON has it; the answer is in it only if it may be revealed, the mistake only if it is told."""
+        """The step for JSON, with the answer only if it may be revealed, and the mistake only if it may be told."""
         found, wrong, all_told = self.finding, self.finding.wrong, reveal or hints == RULE
         document: MarkedStepDocument = {
             "name": self.name,
@@ -240,7 +240,7 @@ class MarkedStep:
 
 @dataclass(frozen=True)
 class Marked:
-    """A sheet, marked: true if it counts as right; `marked["weights"]` is a step of it, `to_dict()` what JSON has."""
+    """A marked sheet, true if it counts as right; `marked["weights"]` is a step of it, `to_dict()` its JSON."""
 
     calculation: str
     steps: tuple[MarkedStep, ...]  # in the order of the calculation
@@ -249,13 +249,13 @@ class Marked:
     source: str = ""
     reveal: bool = field(default=False, repr=False)
     policy: Policy = USUAL_POLICY
-    points: Mapping[str, float] = field(default_factory=dict, repr=False)  # by problems of a bank, what each earns
-    hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is told of what is wrong
+    points: Mapping[str, float] = field(default_factory=dict, repr=False)  # problem of a bank → what it earns
+    hints: str = field(default=RULE, repr=False)  # one of HINTS: how much is said of errors
     remarks: tuple[RemarkDocument, ...] = field(default=(), repr=False)  # how the problem's operands were read
 
     @property
     def verdict(self) -> str:
-        """Right, right to rounding or rounded early, by the worst of the steps that count; anything else is wrong."""
+        """The worst verdict of the steps that count, if all of these count as right; otherwise WRONG."""
         found = [step.finding.verdict for step in self.steps if step.asked]
         if not found or not all(verdict in SOUND for verdict in found):
             return WRONG
@@ -263,19 +263,19 @@ class Marked:
 
     @property
     def first_wrong(self) -> str | None:
-        """The first step that is not right, of a sheet that is wrong."""
+        """The first step that is not right; None if the sheet counts as right."""
         wrong = (step.name for step in self.steps if step.finding.verdict not in SOUND)
         return None if self else next(wrong, None)
 
     @property
     def undecided(self) -> bool:
-        """Whether nothing is known to be wrong of a sheet that is not right."""
+        """Whether the sheet is not right, but no step is certainly wrong."""
         unsound = [step.finding for step in self.steps if step.asked and step.finding.verdict not in SOUND]
         return bool(unsound) and all(found.undecided for found in unsound)
 
     @property
     def stopped(self) -> str | None:
-        """That the search for what is behind a step ended before everything was tried, and after how long."""
+        """The message that the search for an explanation ended early, if it did, with the time that it took."""
         return next((step.hint for step in self.steps if step.finding.stopped), None)
 
     @property
@@ -303,24 +303,24 @@ class Marked:
         raise KeyError(name)
 
     def revealed(self) -> Marked:
-        """The same, with the answers in it."""
+        """The same, with the answers revealed."""
         return replace(self, reveal=True)
 
     def told(self, hints: str) -> Marked:
-        """The same, of which documents and pages tell so much as one of HINTS says."""
+        """The same, with documents and pages telling as much as `hints`, one of HINTS, allows."""
         if hints not in HINTS:
             raise OptionError(f"hints must be {either(HINTS)}, not {quoted(hints)}", hint=near(hints, HINTS))
         return replace(self, hints=hints)
 
     @property
     def shown(self) -> Marked:
-        """The same without what is not told; where answers are revealed, all is told."""
+        """The same without what `hints` keeps back; if answers are revealed, everything is told."""
         if self.reveal or self.hints == RULE:
             return self
         return replace(self, steps=tuple(step.told(self.hints) for step in self.steps))
 
     def to_dict(self) -> MarkedDocument:
-        """The report as JSON has it; with the policy where that is not the usual one."""
+        """The report for JSON, with the policy if it is not the default."""
         whole: MarkedDocument = {
             "verdict": self.verdict,
             "first_wrong": self.first_wrong,
@@ -334,7 +334,7 @@ class Marked:
         return whole if self.policy == USUAL_POLICY else {**whole, "policy": self.policy.to_dict()}
 
     def __repr__(self) -> str:
-        """In a line what went wrong, which is all that a plain `assert trace.check(answer)` can show."""
+        """What went wrong, in one line: all that a plain `assert trace.check(answer)` can show."""
         wrong = next((step for step in self.steps if step.name == self.first_wrong), None)
         behind = f", {wrong.mistake}: {wrong.hint}" if wrong and wrong.mistake else ""
         found = f"{self.verdict}, first at {self.first_wrong}{behind}" if wrong else self.verdict
@@ -344,7 +344,7 @@ class Marked:
         return str(loaded("api:method")("marked_html")(self))
 
     def __str__(self) -> str:
-        return str(loaded("api:method")("marked")(self))  # the door of all that methods do: a record makes no page
+        return str(loaded("api:method")("marked")(self))  # a door, since records make no pages themselves
 
 
 def _tidy(number: float) -> float | int:

@@ -1,4 +1,4 @@
-"""What records look like: what of one is shown, and the one table of formats, each of which writes every page."""
+"""How records are shown: which parts of one, and the table of formats, each of which can write every page."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.record.trace import Given, Step, Trace
 
-# What of a trace is shown, and on what kind of page.
+# Which parts of a trace are shown, and on what kind of page.
 
 
 Detail = Literal["brief", "normal", "full"]
-"""Worked out in a step are the entries of short vectors; also one entry of every other value; all that are shown."""
+"""A step shows the arithmetic of short vectors; also of one entry of every other value; or of all entries shown."""
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 
 
 class View(NamedTuple):
-    """The reader's wishes and the page's limits."""
+    """What the reader asks for, and the limits of the page."""
 
     digits: int | None = None  # None: up to four in tables and formulas, all of them elsewhere
-    show: tuple[str, ...] = ()  # steps or groups to show; none named: all
-    get: str | None = None  # one step or output, its value alone
-    quiet: bool = False  # the result alone
-    cells: tuple[str, ...] = ()  # the arithmetic of these entries alone: "scores[0,1]", or "all"
+    show: tuple[str, ...] = ()  # steps or groups to show; empty for all
+    get: str | None = None  # one step or output, of which only the value is shown
+    quiet: bool = False  # only the result
+    cells: tuple[str, ...] = ()  # only the arithmetic of these entries: "scores[0,1]", or "all"
     everything: bool = False  # nothing left out, however large
-    depth: int | None = None  # an outline of so many levels of groups
-    detail: Detail = "normal"  # which entries are worked out in a step
+    depth: int | None = None  # an outline with so many levels of groups
+    detail: Detail = "normal"  # of which entries a step shows the arithmetic
     width: int | None = None  # columns of the page; None: as wide as its content
     color: bool = False
-    plot: bool = False  # the trace's pictures below the page; in its place where it is quiet
+    plot: bool = False  # the trace's pictures below the page; in its place if only a value is shown
     standalone: bool = False  # LaTeX as a document by itself
-    trace: Trace | None = None  # what is shown, for whoever has to ask for an entry of it
-    in_python: bool = False  # whether a program reads the page's advice, which calls methods and has no options
-    unicode: bool = True  # whether the page can carry √ and ᵀ; ASCII forms otherwise
+    trace: Trace | None = None  # the trace that is shown, for writers that need more of its entries
+    in_python: bool = False  # whether hints name Python methods, not options of the command
+    unicode: bool = True  # whether the page may contain √ and ᵀ; ASCII forms otherwise
 
     @property
     def bare(self) -> bool:
-        """Whether a value alone is asked for."""
+        """Whether only a value is asked for."""
         return self.quiet or self.get is not None
 
     @property
     def columns(self) -> int | None:
-        """The page's width, as far as anything is laid out for it."""
+        """The width for which the page is laid out."""
         return None if self.width is None else max(self.width, NARROWEST)
 
     def spell(self, text: str) -> str:
-        """Text as the page can carry it; whatever in it would act rather than print is shown."""
+        """Text in the characters that the page may contain, with control characters made visible."""
         text = visible(text)
         if self.unicode:
             return text
-        from attncalc.render.glyphs import to_ascii  # for the few pages that need it
+        from attncalc.render.glyphs import to_ascii  # a door: few pages need it
 
         return to_ascii(text)
 
@@ -83,7 +83,7 @@ def beside(trace: Trace, view: View) -> list[Step]:
 
 
 def operand_steps(trace: Trace) -> dict[str, Step]:
-    """The operands by their names, each as something that can be shown; an axis has its labels wherever it stands."""
+    """Operand's name → the operand as a Step, to be shown like one; axes have their labels in all operands."""
     steps = {name: _as_step(name, operand) for name, operand in trace.inputs.items() if not operand.is_stored}
     known = {axis: words for step in steps.values() for axis, words in step.labels.items()}
     return {name: step._replace(labels=_of_its_size(known, step) | dict(step.labels)) for name, step in steps.items()}
@@ -112,22 +112,22 @@ def _as_step(name: str, operand: Given) -> Step:
 
 
 def _wanted(trace: Trace, view: View) -> set[str]:
-    """The keys of the steps and outputs that `show` names, by themselves or by their group."""
+    """The keys of the steps and outputs that `show` names, one by one or by their group."""
     everything = {step.key for step in (*trace.steps, *trace.outputs)}
-    is_told_apart = trace.calculation.startswith("grad ")  # training has gradients in the midst of its parts
+    is_told_apart = trace.calculation.startswith("grad ")  # in training gradients are among the other steps
     backward = {step.key for step in trace.steps if is_told_apart and step.gradient_of is not None}
     wanted: set[str] = set()
     for name in view.show:
         within = {key for key in everything if key.startswith(f"{name}/")}
         found = within or _fitting(name, everything, trace) or {trace.find(name).key}
-        if name.endswith("/*"):  # the part itself: what comes back through it is norm1/grad_*
+        if name.endswith("/*"):  # the forward steps; the gradients are norm1/grad_*
             found = (found - backward) or found
         wanted |= found
     return wanted if view.show else everything
 
 
 def _fitting(pattern: str, keys: Iterable[str], trace: Trace) -> set[str]:
-    """The keys that a pattern fits: `*` is one part of a key, a final `/*` all below, `**` any depth."""
+    """The keys that match a pattern: `*` is one part of a key, a final `/*` everything below, `**` any depth."""
     if "*" not in pattern and '"' not in pattern:
         return set()
     parts = re.findall(r'(?:"[^"]*"|[^/"])+', pattern)
@@ -153,15 +153,15 @@ __all__ = ["BINARY", "FORMATS", "NUMBERS", "PAGES", "PICTURES", "SUFFIXES", "TAB
 
 
 class Format(NamedTuple):
-    """One row: a format of pages, of the record itself, of its numbers alone, or of the pictures of a page."""
+    """One row: a format for pages, for the record itself, for its numbers alone, or for the pictures of a page."""
 
     where: str  # "markdown:write": only the module of the format that is asked for is imported
-    suffix: str = ""  # of its files
+    suffix: str = ""  # the suffix of its files
     holds: Literal["page", "record", "numbers", "pictures"] = "page"
-    binary: bool = False  # bytes; the others are text that ends in a newline
-    made: str = "traces:page_or_outline"  # what makes a trace's page for it
-    pieces: str = ""  # what writes a page that may be very long, piece by piece
-    opens: bool = False  # whether a reader can go from a map to what is told of a step
+    binary: bool = False  # whether it is bytes; the others are text that ends in a newline
+    made: str = "traces:page_or_outline"  # the function that makes a trace's page for it
+    pieces: str = ""  # the function that writes a very long page piece by piece
+    opens: bool = False  # whether a map links to the details of its steps
 
 
 TABLE: dict[str, Format] = {
@@ -178,19 +178,19 @@ TABLE: dict[str, Format] = {
     "png": Format("pictures:png", ".png", "pictures", binary=True),
     "svg": Format("pictures:svg", ".svg", "pictures"),
 }
-"""Name → row, in the order in which they are named to a reader."""
+"""Name → row, in the order in which messages list them."""
 
 PAGES = tuple(name for name, row in TABLE.items() if row.holds == "page")
 PICTURES = tuple(name for name, row in TABLE.items() if row.holds == "pictures")
 NUMBERS = tuple(name for name, row in TABLE.items() if row.holds == "numbers")
 BINARY = tuple(name for name, row in TABLE.items() if row.binary)
 FORMATS = tuple(name for name in TABLE if name not in PICTURES)
-"""What a trace is shown in, but for pictures."""
+"""All formats for a trace except pictures."""
 SUFFIXES = {row.suffix: name for name, row in TABLE.items() if row.suffix}
 
 
 def pages_and(*others: str) -> tuple[str, ...]:
-    """The formats of a page, and those that its maker writes by itself."""
+    """The formats for pages, and other ones that a maker writes itself."""
     return tuple(name for name in TABLE if name in PAGES or name in others)
 
 
@@ -201,7 +201,7 @@ def render(trace: Trace, format: str, view: View | None = None) -> str | bytes:
 
 
 def pieces(trace: Trace, format: str, view: View | None = None) -> str | bytes | Iterable[str]:
-    """The same; a page of which nothing is left out piece by piece, made as they are asked for, where it can be so."""
+    """The same; but a page with nothing left out comes in pieces, made while they are written, if the format can."""
     view, row = view or View(), TABLE[format]
     what: Any = trace
     if row.holds not in ("record", "numbers"):

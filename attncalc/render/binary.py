@@ -16,11 +16,11 @@ from attncalc.record.numbers import round_half_up
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, asked_for, beside, shown, value_of
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold: no output depends on the clock
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold, so that no output depends on the clock
 
 
 CODED = {"bfloat16": ("BF16", 16), "float8_e4m3fn": ("F8_E4M3", 8), "float8_e5m2": ("F8_E5M2", 8)}
-"""The types that NumPy has not, as safetensors call them, and how many bits a number of theirs takes."""
+"""Types that NumPy lacks → their name in safetensors, and the bits of a number."""
 
 
 def npy(trace: Trace, view: View) -> bytes:
@@ -29,7 +29,7 @@ def npy(trace: Trace, view: View) -> bytes:
 
 
 def npz(trace: Trace, view: View) -> bytes:
-    """Every step and output by its name; with `quiet` or `get` one of them."""
+    """Every step and output by name; with `quiet` or `get` only one of them."""
     archive = BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         for step in _steps(trace, view):
@@ -38,7 +38,7 @@ def npz(trace: Trace, view: View) -> bytes:
 
 
 def safetensors(trace: Trace, view: View) -> bytes:
-    """The same, behind a header that says where each is."""
+    """The same, after a header that says where each one is."""
     header: dict[str, dict[str, Any]] = {}
     bodies: list[bytes] = []
     end = 0
@@ -55,7 +55,7 @@ def safetensors(trace: Trace, view: View) -> bytes:
         header[step.key] = {"dtype": {"B8": "BOOL"}.get(name, name), "shape": value.shape, "data_offsets": place}
         bodies.append(body)
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # so that the numbers begin at a whole one
+    text += b" " * (-len(text) % 8)  # so that the numbers are aligned
     return b"".join((len(text).to_bytes(8, "little"), text, *bodies))
 
 
@@ -70,14 +70,14 @@ def _npy(step: Step, view: View, dtype: str) -> bytes:
 
 
 def _is_held(value: NDArray[Any], dtype: str) -> bool:
-    """Whether a type has all numbers of an array, which are floats; float8_e4m3fn has no infinity, say."""
+    """Whether a type can represent all floats of an array; float8_e4m3fn, for example, has no infinity."""
     return value.dtype.kind == "f" and np.array_equal(held(value, dtype), value, equal_nan=True)
 
 
 def _codes(value: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """The bits of numbers that a type has: a sign, an exponent, and the units that are counted from it.
+    """The bit patterns of numbers that the type can represent: sign, exponent and mantissa.
 
-    The units of a normal number begin with the one that the bits leave out, so that it counts as one exponent more.
+    The leading 1 of a normal number's mantissa is not stored: added to the exponent, it counts as one more.
     """
     (bits, least, *_), size = PRECISIONS[dtype], CODED[dtype][1]
     finite = np.where(np.isfinite(value), np.abs(value), 0)

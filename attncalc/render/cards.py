@@ -1,4 +1,4 @@
-"""The reference card: its page, section by section, and what JSON holds of it."""
+"""The reference card: its page, section by section, and its JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, P
 from attncalc.render.traces import options, table, typed
 
 FORMATS = pages_and("json")
-MANY = 4  # parts that are worked out alike, from which on the first and the last stand for all
+MANY = 4  # of so many groups with the same formulas only the first and the last are named
 
 
 def shown(card: Card, format: str, view: View) -> str:
@@ -22,7 +22,7 @@ def shown(card: Card, format: str, view: View) -> str:
 
 
 def page(card: Card, view: View) -> Page:
-    """The card as a page: its sections in the order in which they are read, and an example."""
+    """The card as a page: its sections in reading order, and an example."""
     sections = [part for part in _sections(card) if part.blocks]
     about = (Paragraph(words, "about") for words in card.about)
     run = Paragraph(_run(card), "code")
@@ -76,7 +76,7 @@ def _options(card: Card) -> Iterator[Point]:
 
 
 def _step(line: StepLine, number: int | None = None) -> Point:
-    """A step with its number and shape, or that of a backward pass, which is spoken of by its symbol."""
+    """A step with its number and shape, or a gradient, which is named by its symbol."""
     name = line.symbol if number is None else f"{line.group}/{line.name}" if line.group else line.name
     shape = f" → [{', '.join(line.axes)}]" if line.axes and number is not None else ""
     parts = both(line.likewise) if line.likewise else ""
@@ -112,7 +112,7 @@ def _cost_remark(card: Card) -> str:
 
 
 def _example(card: Card) -> Iterator[Point]:
-    """The sample's operands and options, as one would type them."""
+    """The sample's operands and options, as a user would type them."""
     for name, operand in card.sample.inputs.items():
         size = " × ".join(map(str, operand.value.shape)) + " numbers"
         yield Point(name, value=typed(operand) or size)

@@ -16,11 +16,11 @@ from attncalc.render.plain import rows
 Row = list[str]
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-"""How text begins that a spreadsheet would take for a formula, or that was kept from it."""
+"""The beginning of text that a spreadsheet would take for a formula, with or without the apostrophe against that."""
 
 
 def page(trace: Trace, view: View) -> str:
-    """The result, or what `get` names; with `everything` or `show` steps and outputs under lines `@name`."""
+    """The result, or what `get` names; with `everything` or `show` all these steps and outputs, under lines `@name`."""
     steps = written(trace, view)
     alike = _block if _in_blocks(view) else _labelled
     text = StringIO()
@@ -36,7 +36,7 @@ def written(trace: Trace, view: View) -> list[Step]:
 
 
 def lost(trace: Trace, view: View) -> list[str]:
-    """What a table, which has rows and columns alone, cannot keep: nobody who reads it again could tell."""
+    """What is lost in a table with rows and columns alone, so that it could not be read back."""
     stacks = [step.key for step in written(trace, view) if len(step.shape) > 2]
     named = ", ".join(stacks[:3]) + (", …" if len(stacks) > 3 else "")
     apart = "-f json or npy keeps the matrices apart"
@@ -53,9 +53,9 @@ def _block(step: Step, view: View) -> Iterator[Row]:
 
 
 def _labelled(step: Step, view: View) -> Iterator[Row]:
-    """The value, with a first row and a first column of labels where its axes have them.
+    """The value, with a first row and a first column of labels if its axes have them.
 
-    Labels that hold a number are left out: who reads the file again would take them for values.
+    Labels that contain a number are left out: when the file is read again, they would be taken for values.
     """
     labels = [_words(step.labels.get(axis, ())) for axis in step.axes] if len(step.shape) < 3 else []
     below, across = ([], [], *labels)[-2:]
@@ -79,10 +79,10 @@ def _is_number(label: str) -> bool:
 
 
 def harmless(text: str) -> str:
-    """User text that neither a terminal nor a spreadsheet acts on: an apostrophe stands before a formula."""
+    """User text that neither a terminal nor a spreadsheet acts on: formulas get an apostrophe in front."""
     return visible(f"'{text}" if FORMULA.match(text) else text)
 
 
 def meant(cell: str) -> str:
-    """The text that a cell was before it was made harmless."""
+    """The text of a cell before `harmless` changed it."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -1,4 +1,4 @@
-"""The JSON document: the problem, the key and the saved result at once."""
+"""The JSON document: problem, answer key and saved result in one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import asking
 from attncalc.solve.problem import Problem
 
-if TYPE_CHECKING:  # types of a document, which nobody else needs
+if TYPE_CHECKING:  # the types of documents
     from attncalc.record.documents import (
         CellDocument,
         Document,
@@ -26,12 +26,12 @@ if TYPE_CHECKING:  # types of a document, which nobody else needs
         StepDocument,
     )
 VERSION = 1
-LARGE = 10_000  # entries from which on a step tells its summary instead of its value
+LARGE = 10_000  # a step with so many entries has a summary in place of its value
 CORNER = 4
 
 
 def page(trace: Trace, view: View) -> str:
-    """The document as text, a step a line; with `quiet` or `get` the value alone."""
+    """The document as text, with one step per line; with `quiet` or `get` only the value."""
     if view.bare:
         step = asked_for(trace, view)
         return _text(_facts(step, view) or encode(value_of(step), view.digits), view) + "\n"
@@ -39,7 +39,7 @@ def page(trace: Trace, view: View) -> str:
 
 
 def document(trace: Trace, view: View | None = None) -> Document:
-    """The document as what JSON is made of: dictionaries, lists, texts, numbers."""
+    """The document as JSON data: dictionaries, lists, strings, numbers."""
     view = view or View()
     problem = trace.problem
     asked = problem.backward._asdict() if isinstance(problem, Problem) and problem.backward else {}
@@ -68,7 +68,7 @@ _WHERE_THERE_ARE_ANY = ("labels", "settings", "notes", "cells", "exact")
 
 
 def _settings(trace: Trace) -> SettingsDocument:
-    """What `run` needs to know to give the same numbers."""
+    """The settings that `run` needs to give the same numbers again."""
     found: SettingsDocument = {}
     if trace.mode.round_to is not None:
         found["round"] = trace.mode.round_to
@@ -84,16 +84,16 @@ def _settings(trace: Trace) -> SettingsDocument:
 
 
 def _given(trace: Trace, name: str, operand: Given) -> Any:
-    """An operand as a document holds it: its numbers, or of a checkpoint the files in which they are."""
+    """An operand as a document holds it: its numbers, or the files of a checkpoint."""
     if operand.files is not None:
         return {"path": str(operand.value), "files": operand.files()}
     return encode_typed(*_as_given(trace, name, operand))
 
 
 def _as_given(trace: Trace, name: str, operand: Given) -> tuple[Array, Array | None]:
-    """An operand as it was given, so that the document gives the same again: a vector that was read as a row, a mask.
+    """An operand as it was given, before a vector became a row or a mask became truths, so that it can be read again.
 
-    Tokens stand as their ids, whatever words they were.
+    Tokens are written as ids, even if they were given as words.
     """
     given = trace.problem.inputs.get(name)
     if given is None or given.value.dtype.kind in "US" or isinstance(given.value.flat[0], str):
@@ -102,7 +102,7 @@ def _as_given(trace: Trace, name: str, operand: Given) -> tuple[Array, Array | N
 
 
 def _lesson(lesson: Lesson) -> LessonDocument:
-    """What is explained of the whole."""
+    """The lesson without the parts on single steps."""
     mistakes: list[PitfallDocument] = [
         {"id": one.id, "says": one.says, "hint": one.hint, "at": list(one.at)} for one in lesson.mistakes
     ]
@@ -140,12 +140,12 @@ def _value(step: Step, view: View) -> Any:
 
 
 def _facts(step: Step, view: View) -> list[dict[str, Any]]:
-    """The rows of a table of facts as objects; none of another value."""
+    """The rows of a table of facts as objects; empty for any other value."""
     return [dict(_fact(step, i, view)) for i in range(step.shape[0])] if step.axes[1:] == (FACTS,) else []
 
 
 def _fact(step: Step, i: int, view: View) -> Iterator[tuple[str, Any]]:
-    """A row of a table of facts as an object: the number that it is of, the words behind that, and what is told."""
+    """A row of a table of facts as an object: the item's number, the words for it, and the facts."""
     number, _, words = step.labels[step.axes[0]][i].partition(" ")
     yield step.axes[0], int(number)
     yield from [("text", words)] if words else []
@@ -190,11 +190,11 @@ def _step(step: Step, trace: Trace, view: View) -> StepDocument:
         entry["drift"] = encode(step.drift)
     if trace.lesson is not None and (about := trace.lesson.steps.get(step.key)):
         entry["about"] = list(about)
-    return cast("StepDocument", entry)  # written key by key, in the order in which it is read
+    return cast("StepDocument", entry)  # it was built key by key, in reading order
 
 
 def _summary(step: Step, trace: Trace, view: View) -> dict[str, Json]:
-    """The corner of a value that was not kept; else its range and its corner, and nothing of exact numbers."""
+    """The corner of a value that was not kept; else its range and its corner; empty for exact numbers."""
     value = step.value
     if value is None:
         places = [range(1 if axis < -2 else min(CORNER, step.shape[axis])) for axis in range(-len(step.shape), 0)]
@@ -213,7 +213,7 @@ def _summary(step: Step, trace: Trace, view: View) -> dict[str, Json]:
 
 
 def written(whole: Mapping[str, object], view: View) -> str:
-    """An object as text, a key a line, and an entry of a list of objects a line."""
+    """An object as text, with a line for each key, and for each item of a list of objects."""
     parts = [f"{json.dumps(key)}: {_part(value, view)}" for key, value in whole.items()]
     return "{" + ",\n ".join(parts) + "}\n"
 
@@ -225,7 +225,7 @@ def _part(value: object, view: View) -> str:
 
 
 def _text(value: object, view: View) -> str:
-    """Compact JSON in which no character acts on a terminal."""
+    """Compact JSON without characters that act on a terminal."""
     text = json.dumps(value, ensure_ascii=not view.unicode, allow_nan=False)
     return text if text.isprintable() else re.sub(r"[^ -~]", _harmless, text)
 

@@ -1,4 +1,4 @@
-"""The style sheet of the HTML page, as text: a page fetches nothing."""
+"""The style sheet of the HTML page, as text, since a page must not load other files."""
 
 from attncalc.render.html_values import WIDTHS
 
@@ -98,7 +98,7 @@ STYLE = """
 .attncalc .result section:last-child { margin-bottom: 0; }
 .attncalc .result tbody td, .attncalc .result .value strong { font-weight: 600; }
 """
-"""For a page and for a notebook alike, so every rule begins with `.attncalc`."""
+"""For pages and notebooks alike, so every rule begins with `.attncalc`."""
 
 SHADES = "".join(
     f".attncalc .{sign}{level} {{ {what}: color-mix(in srgb, var({color}) {7 * level}%, transparent); }}\n"
@@ -109,19 +109,19 @@ SHADES = "".join(
     )
     for level in range(1, 10)
 )
-"""Of shares, of what is above 0, and of what is below."""
+"""The shades of shares, of positive and of negative numbers."""
 
 PAPER = "".join(
     f"  .attncalc .w{width} > table {{ font-size: min(.95rem, calc(100cqi / {width})); }}\n" for width in WIDTHS
 )
-"""Of tables that are wider than paper."""
+"""The type sizes on paper of tables that are wider than paper."""
 
 COLOURS = ("#2f7fc4", "#d4691e", "#1d9a78", "#b0619b", "#b98a12", "#7a8794")
 LINES = "".join(
     f".attncalc svg .line-{number} {{ stroke: {colour}; }}\n.attncalc svg .end-{number} {{ fill: {colour}; }}\n"
     for number, colour in enumerate(COLOURS)
 )
-"""Of curves and arrows; a white and a black page both carry them."""
+"""The colours of curves and arrows, visible on white and on black pages."""
 
 PAGE_STYLE = (
     """
@@ -310,4 +310,4 @@ NOTEBOOK_STYLE = """
   --accent: color-mix(in srgb, currentColor 30%, #2f81d6); --alarm: color-mix(in srgb, currentColor 30%, #d9702f);
 }
 """
-"""A notebook's theme need not be the system's, so its colours are those of the text around it."""
+"""A notebook's theme may differ from the system's, so its colours are those of the surrounding text."""

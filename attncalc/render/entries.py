@@ -1,4 +1,4 @@
-"""The entries of a trace that --cell asks for, by indices or by labels: their arithmetic, and how they were rounded."""
+"""The entries that --cell asks for, by indices or labels: their arithmetic, and how they were rounded."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from attncalc.render.traces import formula, table
 from attncalc.render.worked import MOST_WRITTEN, handed_on, told_of
 from attncalc.solve import asking
 
-if TYPE_CHECKING:  # few runs are in narrow types
+if TYPE_CHECKING:  # few runs use narrow types
     from attncalc.evaluate.precisions import Rounded
 
 
 def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
-    """The entries whose arithmetic is asked for, in order: those of one step, or of every step that is to be shown."""
+    """The entries whose arithmetic is asked for, in order, each with its step; "all" means every step shown."""
     if view.cells == ("all",):
         for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
-            yield from _of_step(trace.find(step.key), None, trace, view)  # an output lacks an axis that was added
+            yield from _of_step(trace.find(step.key), None, trace, view)  # not the output, which may lack an axis
     else:
         for word in (each for words in view.cells for each in re.split(r"(?<=\]),(?!$)", words)):
             name, at = _parted(word)
@@ -35,7 +35,7 @@ def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
 
 
 def parts(trace: Trace, view: View) -> Iterator[Part]:
-    """The same, a part for each step that they are of."""
+    """The same as parts of a page, one for each step."""
     asked = [*cells(trace, view)]
     told_there = {step.key for step, _ in asked}
     for key, lines in groupby(asked, key=lambda found: found[0].key):
@@ -48,7 +48,7 @@ def parts(trace: Trace, view: View) -> Iterator[Part]:
 
 
 def _masked(trace: Trace, step: Step, lines: Iterable[Line], view: View, told_there: Container[str]) -> Iterator[Note]:
-    """Why entries that lines are made of are −∞, as those of a mask are: `masked[0,3] = −∞ (masked: 3 > 0)`."""
+    """Why entries in the lines' arithmetic are −∞, such as those of a mask: `masked[0,3] = −∞ (masked: 3 > 0)`."""
     told: dict[str, None] = {}
     for line in lines:
         origins = asking.origins(trace, step, line.at) if "∞" in line.arithmetic else ()
@@ -65,7 +65,7 @@ def _masked(trace: Trace, step: Step, lines: Iterable[Line], view: View, told_th
 
 
 def _why(trace: Trace, step: Step, at: tuple[int, ...], view: View, *, by_label: bool) -> str:
-    """An entry that no arithmetic makes with the reason of it, "" where there is none."""
+    """An entry of −∞ with its reason; "" if there is none."""
     shown = table(step, trace, view)
     words = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
     line = told_of(Line(step.key, at, "", (), words if by_label else ()), format_number(-inf), step, trace, view)
@@ -73,7 +73,7 @@ def _why(trace: Trace, step: Step, at: tuple[int, ...], view: View, *, by_label:
 
 
 def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
-    """What rounding has left of entries that are shown as 0."""
+    """Notes on the rounding errors in entries that are shown as 0."""
     nothing = asking.left_over(trace, step)
     if nothing is None or step.value is None:
         return
@@ -85,7 +85,7 @@ def _left(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
 
 
 def _rounding(trace: Trace, step: Step, lines: Iterable[Line]) -> Iterator[Note]:
-    """How entries have been rounded to the narrow type of a run."""
+    """Notes on how entries have been rounded to the narrow type of a run."""
     for line in lines:
         if (found := asking.rounding(trace, step, line.at)) is not None:
             yield Note(f"{line.place}: {_told(found)}", "finding")
@@ -107,7 +107,7 @@ _PART = re.compile(r"""\s*(?:"([^"]*)"|([^,]*?))\s*(?:,|$)""")
 
 
 def _parted(word: str) -> tuple[str, list[str] | None]:
-    """`scores[0,1]` or `scores:0,1` → ("scores", ["0", "1"]); `scores` alone is every entry of it."""
+    """`scores[0,1]` or `scores:0,1` → ("scores", ["0", "1"]); `scores` → ("scores", None), for all its entries."""
     found = _PLACE.fullmatch(word)
     if found is None:
         return word, None
@@ -117,7 +117,7 @@ def _parted(word: str) -> tuple[str, list[str] | None]:
 
 
 def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
-    """The place that indices from 0, or labels, name along each axis of a step."""
+    """The place of an entry that is named by indices from 0, or labels, along each axis of a step."""
     asked = ",".join(words)
     if len(words) != len(step.shape):
         shape = shown.sizes or "a single number"
@@ -148,7 +148,7 @@ def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
 
 
 MOST_NAMED = 12  # labels that an error names
-MOST_MASKED, MOST_LOOKED_AT = 8, 4096  # entries of which a page says why they are −∞, and among which it looks
+MOST_MASKED, MOST_LOOKED_AT = 8, 4096  # entries that a page explains as −∞, and among which it looks for these
 
 
 def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
@@ -166,7 +166,7 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
 
 
 def _with_origin(line: Line, step: Step, trace: Trace, view: View) -> Line:
-    """The line; of an entry that is only handed on with the arithmetic that made it, as on the page."""
+    """The line; for an entry that is only handed on, with the arithmetic of the step that it comes from."""
     made, at = line, line.at
     while not (made.arithmetic or made.why) and (found := handed_on(step, at, trace)):
         (step, at), kept = found, table(found[0], trace, view)

@@ -1,4 +1,4 @@
-"""Exact values in the JSON document: as decimals."""
+"""Exact values as decimals in the JSON document."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from attncalc.record.surds import decimal
 
 
 def in_decimals(value: Array, digits: int | None) -> Any:
-    """Exact numbers as JSON has decimals, one beyond the largest float as text: `"1e+400"`.
+    """Exact numbers as decimals for JSON; those beyond the largest float as text: `"1e+400"`.
 
-    A value that holds letters stays as it is, in text that programs read: `a_0**2`.
+    A value with letters stays exact, as text that programs can read: `a_0**2`.
     """
     numbers = np.asarray(each(_decimal, value), dtype=object)
     if any(x is None for x in numbers.flat):
@@ -33,7 +33,7 @@ def in_decimals(value: Array, digits: int | None) -> Any:
 
 
 def _beyond(number: Any) -> Any:
-    """The decimals of a number that is too large for a float, or has a part that is: as many as a float has."""
+    """The decimals, as many as a float has, of a number that is, or has a part, too large for a float."""
     found = _decimal(number)
     if isinstance(found, complex):
         return {"re": _beyond(number.as_real_imag()[0]), "im": _beyond(number.as_real_imag()[1])}

@@ -47,7 +47,7 @@ _ROOT = re.compile(r"√(\(|[\w.]+)")
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀᵗⁿˣ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _GREEK = re.compile("[Α-Ωα-ω]")
-_HAT = re.compile(r"(?<![A-Za-zÀ-ɏ])(?:[A-Za-z]\u0302|ŷ)(?!\w)")  # over a letter alone: in a word it is an accent
+_HAT = re.compile(r"(?<![A-Za-zÀ-ɏ])(?:[A-Za-z]\u0302|ŷ)(?!\w)")  # only over a single letter: in a word it is an accent
 
 _WORDS = (
     (r"(?<=\de)−(?=\d)", "-"),
@@ -73,7 +73,7 @@ _WORDS = (
 
 
 def to_ascii(text: str) -> str:
-    """The text for a stream without `√` or `ᵀ`: `sqrt(d_k)`, `Q*K^T`, `gamma`; what has no spelling is escaped."""
+    """The text for a stream that lacks `√` or `ᵀ`: `sqrt(d_k)`, `Q*K^T`, `gamma`; all other characters are escaped."""
     if text.isascii():
         return text
     text = _HAT.sub(lambda found: unicodedata.normalize("NFD", found[0])[0] + "_hat", text)
@@ -92,7 +92,7 @@ def _greek(character: str) -> str:
 
 
 def to_words(formula: str) -> str:
-    """The formula as one says it: `Q·Kᵀ` → `Q times K transposed`."""
+    """The formula as people say it: `Q·Kᵀ` → `Q times K transposed`."""
     for sign, words in _WORDS:
         formula = re.sub(sign, words, formula)
     return formula

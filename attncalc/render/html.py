@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: formulas as MathML, values as tables, each entry's arithmetic to point at."""
+"""One self-contained HTML file: formulas as MathML, values as tables, arithmetic shown when an entry is pointed at."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ from attncalc.render.script import SCRIPT
 
 LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 FEWEST = Limits(3, 3, 3)
-MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
-MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
-OPTION = r"(?<!\S)\(?--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # with what is around it
-MANY_OPERANDS = 9  # of a page that is folded, from which on they are folded too
-FEW = 3  # lines of contents: fewer need none
-LEAST_WRONG = 3  # the number of the lightest shade of what is wrong
-FITTING = 24  # letters of a formula that every page has room for
-LONG = 24  # characters of a name or a cell from which on it may be broken; such a cell has a width of its own
+MOST_SHOWN = 20_000  # entries of a page; if there are more, less is shown of each value
+MANY = 24  # with so many steps, groups are folded, and the contents list only the groups
+OPTION = r"(?<!\S)\(?--[a-z][a-z0-9-]*(?: (?:&#x27;.*?&#x27;|(?:all|N)\b))?"  # an option and its value
+MANY_OPERANDS = 9  # on a folded page, so many operands are folded too
+FEW = 3  # there are no contents with fewer lines
+LEAST_WRONG = 3  # the number of the lightest shade for wrong steps
+FITTING = 24  # letters of a formula for which every page is wide enough
+LONG = 24  # characters from which on a name or a cell may be broken; such a cell has its own width
 LETTERED = r"\b([^\W\d_]|[a-z]+(?=_0))_([A-Za-z0-9]|(?<=d_)[a-z]+|(?<=W_)[A-Z]+|(?<=[hwl]_)out)(?![^\W²³])"
-"""Signs and axes, `s_k²` and `d_model`; and what has a 0 below it: `chosen_0`."""
+"""Symbols and axes with subscripts, `s_k²` and `d_model`; and words with a 0 below: `chosen_0`."""
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
 TOOLS = (
     '<div class="tools" hidden><button type="button" class="predict" aria-pressed="false">Predict first</button> '
@@ -94,7 +94,7 @@ PANEL = """<aside class="panel" aria-label="How a number was made" hidden>
 
 
 def write(page: Page, view: View) -> str:
-    """The page as a file that runs its own script at most."""
+    """The page as a file that runs no script but its own."""
     return "".join(pieces(page, view))
 
 
@@ -106,7 +106,7 @@ def pieces(page: Page, view: View) -> Iterator[str]:
 
 
 def fragment(page: Page, view: View) -> str:
-    """The page as a part of somebody else's, in that one's colours and without a script."""
+    """The page as a part of another page, in that page's colours and without a script."""
     layout = Layout(page, view, limits(page), None)
     return f'<div class="attncalc">\n<style>{STYLE}{NOTEBOOK_STYLE}</style>\n{"".join(_body(page, layout))}</div>\n'
 
@@ -115,7 +115,7 @@ def fragment(page: Page, view: View) -> str:
 
 
 def _file(title: str, body: Iterable[str], script: str) -> Iterator[str]:
-    """A file that needs nothing else; its policy lets pass its own style and script, and no other."""
+    """A self-contained file, whose content security policy allows only its own style and script."""
     style = STYLE + PAGE_STYLE
     allowed = [f"style-src {_hash(style)}", *([f"script-src {_hash(script)}"] if script else [])]
     policy = "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
@@ -132,26 +132,26 @@ def _file(title: str, body: Iterable[str], script: str) -> Iterator[str]:
 
 
 def _hash(text: str) -> str:
-    """How a content security policy names the one text that it lets pass."""
+    """The hash by which a content security policy allows this text."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _sentence(words: str) -> str:
-    """Text of ours, in which `d_k` and `d_model` have what follows below, as axes have it, and `e^x` its x above."""
+    """Text of ours, with `d_k` and `d_model` set with subscripts, and `e^x` with a superscript."""
     raised = with_powers(re.sub(LETTERED, r"\1<sub>\2</sub>", text(words)))
     return re.sub(OPTION, lambda option: element("span", option[0], "option"), raised)
 
 
 SAID = {"why": "why", "about": "about", "remark": "faint", "instructions": "instructions"}
-"""The class of running text, by its kind."""
+"""Kind of running text → its class."""
 SET = {"strong": "strong", "emphasis": "em", "code": "code"}
-"""How a span of each kind is set."""
+"""Kind of span → its element."""
 
 # Blocks
 
 
 def _body(page: Page, layout: Layout) -> Iterator[str]:
-    """The blocks, with the contents in front of the first part."""
+    """The blocks, with the table of contents before the first part."""
     above = [*takewhile(lambda block: not isinstance(block, Part), page.blocks)]
     blocks = (above, page.blocks[len(above) :])
     if not above:  # a list
@@ -161,7 +161,7 @@ def _body(page: Page, layout: Layout) -> Iterator[str]:
 
 
 def _links(page: Page, layout: Layout) -> list[Link]:
-    """The lines of the contents, which are known once the parts are written: they are, with hardly any entry."""
+    """The lines of the contents, found by writing all parts once with hardly any entries."""
     if layout.links is None:
         return []
     view, bare = layout.view._replace(everything=False), page._replace(told=NOTHING, felt=frozenset())
@@ -180,7 +180,7 @@ def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
         found = [
             element("li", element("a", text(x.text), href=f"#{x.id}"), *([] if x.is_step else ["part"])) for x in run
         ]
-        if len(found) > 1:  # what is within one part: of one encoder, of one token
+        if len(found) > 1:  # several lines within one encoder, or one token
             inside = element("summary", text(name)) + element("ol", "".join(found))
             found = [element("li", element("details", inside))]
         lines += found
@@ -188,7 +188,7 @@ def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
 
 
 def _outermost(link: Link) -> str:
-    """What a part is within, forward or backward: one encoder, one token."""
+    """The outermost group that a part is within, forward or backward: one encoder, one token."""
     if link.is_step:
         return link.id
     name, _, rest = link.text.partition("/")
@@ -196,7 +196,7 @@ def _outermost(link: Link) -> str:
 
 
 def limits(page: Page) -> Limits:
-    """How much of each value is shown, so that the page stays one that a browser opens at once."""
+    """How much of each value is shown, so that browsers open the page at once."""
     tables = [table for part in page.all(Part) for each in (part, *part.steps) for table in each.all(Table)]
     fitting = (most for most in LIMITS if sum(shown_entries(t, View(), most) for t in tables) <= MOST_SHOWN)
     return next(fitting, LIMITS[-1])
@@ -221,7 +221,7 @@ def _block(block: Any, layout: Layout) -> Iterator[Block]:
     elif isinstance(block, Paragraph) and block.kind == "where":
         yield element("p", "where " + "; ".join(map(mathml, re.findall(r"\$(.*?)\$", block.latex))), "where")
     elif isinstance(block, Paragraph) and block.kind == "onward" and layout.is_pointed_at:
-        return  # any other entry is pointed at
+        return  # other entries can be pointed at
     elif isinstance(block, Paragraph):
         said = element("code", text(block.text)) if block.kind == "code" else _sentence(block.text)
         said = "".join(element(SET[kind], text(part)) if kind else text(part) for part, kind in block.spans) or said
@@ -254,14 +254,14 @@ def _given(part: Part, layout: Layout) -> Iterator[Block]:
         is_open = len(tables) < MANY_OPERANDS or layout.page.steps < MANY or layout.links is None
         yield _folded("section", title, inside, layout.anchor("given", part.heading.text), is_open=is_open)
     if chosen := [_sentence(note.text) for note in part.all(Note)]:
-        chosen[:-1] = [f"{option}," for option in chosen[:-1]]  # no line begins with a comma
+        chosen[:-1] = [f"{option}," for option in chosen[:-1]]  # so that no line begins with a comma
         yield element("p", " ".join(element("span", option, "option") for option in chosen), "faint")
 
 
 def _folded(
     kind: str, title: str, inside: Iterable[str], anchor: str, of: str = "", *, is_open: bool = True
 ) -> Iterator[str]:
-    """A part below its title, which folds it; where the part can be linked to, the title ends with that link."""
+    """A part that can be folded by its title; if the part has an id, the title ends with a link to it."""
     if anchor:
         title += element("a", "", "link", href=f"#{anchor}", aria_label="link to this part")
     shown = {"open": ""} if is_open else {}
@@ -290,11 +290,11 @@ def _steps(part: Part, layout: Layout) -> Iterator[Block]:
 
 
 def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
-    """The steps of a group; of a backward pass without groups, its two directions side by side where there is room."""
+    """The steps of a group; forward and backward steps without groups stand side by side if there is room."""
     title = "Result" if of.kind == "result" else ""
     said = ": ".join(filter(None, (title, group.heading.text))) or of.heading.text
     name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
-    is_listed = group.kind == "group" or layout.page.steps >= MANY  # else its steps are
+    is_listed = group.kind == "group" or layout.page.steps >= MANY  # in the contents; otherwise its steps are
     anchor = layout.anchor(name, said if is_listed else "") or layout.another(name)
     passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
     columns = [below(_folded_step(step, layout) for step in steps) for steps in passes]
@@ -307,7 +307,7 @@ def _group(group: Part, of: Part, layout: Layout) -> Iterator[str]:
 
 
 def _outcome(steps: Sequence[Part], layout: Layout) -> str:
-    """`29 steps → output 4×4`: what a part that is folded comes to."""
+    """`29 steps → output 4×4`: the outcome of a folded part."""
     last = steps[-1].one(Table)
     single = element("span", text(f"= {number(last, layout.view)}"), "chain") if prod(last.shape) == 1 else ""
     size = single or sized(last.shape)
@@ -340,19 +340,19 @@ def _step(part: Part, layout: Layout, anchor: str) -> Iterator[Block]:
 
 
 def _formula(formula: Formula) -> str:
-    """A step's formula, the same with sizes in place, and the shape that comes out."""
+    """A step's formula, the same with sizes in place of names, and the shape of its result."""
     chain = [f"= {formula.sizes}"] if formula.sizes else []
     chain += [f"→ {formula.outcome}"] if formula.outcome else []
     latex = " = ".join(filter(None, (formula.symbol_latex, formula.latex)))
     drawn = mathml(latex) if formula.symbol_latex else text(formula.symbol)
-    if "<math" in drawn and len(formula.text) > FITTING:  # on a line of letters, where the page is narrower than it is
+    if "<math" in drawn and len(formula.text) > FITTING:  # as plain letters too, for pages that are too narrow for it
         drawn += element("span", formula_text(f"{formula.symbol} = {formula.text}"), "letters")
     chain = [element("span", formula_text(link), "sizes") for link in chain]
     return element("p", " ".join([drawn, *chain]), "formula")
 
 
 def _cells(part: Part, layout: Layout) -> Iterator[str]:
-    """Entries that are worked out, under their step's formula."""
+    """The arithmetic of entries, below their step's formula."""
     yield element("h3", text(part.heading.text))
     yield _formula(part.one(Formula))
     yield element("ul", "".join(element("li", whole_numbers(line.text)) for line in part.lines), "worked")
@@ -376,7 +376,7 @@ def _point(point: Point, *, is_named: bool) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Marked steps as a table, and below it what is said of each, beside what was answered."""
+    """Marked steps as a table, and below it the remarks on each, beside the answer."""
     rows = [Row((v.name, v.verdict, v.marks), v.sound) for v in verdicts]
     yield _rows(Rows("each step", ("step", "verdict", "marks"), tuple(rows)))
     for verdict in verdicts:
@@ -389,7 +389,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _answered(verdict: Verdict) -> str:
-    """What was answered, with a × at what is wrong."""
+    """The answer, with × at wrong entries."""
     body = []
     for (name, cells), signs in zip(verdict.answered, verdict.signs, strict=True):
         drawn = [element("th", text(name), scope="row")] if verdict.stack else []
@@ -403,7 +403,7 @@ def _answered(verdict: Verdict) -> str:
 
 
 def _rows(rows: Rows) -> str:
-    """A table of words; a row's first cell is its heading, and where the next is a verdict, that is sound or not."""
+    """A table of words; the first cell of a row is its heading, and a verdict in the next is marked as sound or not."""
     body = []
     judged = "verdict" in rows.head
     for row in rows.rows:
@@ -421,7 +421,7 @@ def _rows(rows: Rows) -> str:
 
 
 def _map(block: Map, layout: Layout) -> str:
-    """Steps as cells that are the darker the further they are off, each a link to what is told of it."""
+    """Steps as cells, darker the farther off they are, each with a link to its details."""
     parts = [name.rpartition("/")[0] for name in block.names]
     runs = [(part, len(list(run))) for part, run in groupby(parts)]
     above = "".join(element("th", text(part), scope="colgroup", colspan=str(size)) for part, size in runs)
@@ -456,7 +456,7 @@ def _spot(layout: Layout, spot: Spot | None) -> str:
 
 
 def _opened(part: Part, layout: Layout) -> Iterator[Block]:
-    """What the steps of a map open, folded layer by layer; those are open in which something is wrong."""
+    """The details of the steps of a map, folded layer by layer; layers with something wrong are open."""
     yield element("h2", text(part.heading.text))
     for group in part.all(Part):
         inside = below(_told(step, layout) for step in group.all(Part))
@@ -470,7 +470,7 @@ def _told(step: Part, layout: Layout) -> Iterator[str]:
 
 
 def _exercises(part: Part, layout: Layout) -> Iterator[Block]:
-    """What is given, side by side as far as there is room, or what is to be worked out."""
+    """What is given, side by side if there is room, or what is to be computed."""
     yield element("h2", text(part.heading.text))
     for kind, run in groupby(part.blocks, key=type):
         drawn = chain.from_iterable(_worked_out(each, layout) for each in run)
@@ -504,4 +504,4 @@ PARTS = {
     "cells": _cells,
     "exercises": _exercises,
 }
-"""Kind of part → what writes it; any other is a section."""
+"""Kind of part → the function that writes it; any other kind is written as a section."""

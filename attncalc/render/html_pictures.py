@@ -1,4 +1,4 @@
-"""Pictures in the HTML page, as SVG that stands in it: shades, bars, curves, landscapes, arrows, and their scales."""
+"""Pictures in the HTML page, as inline SVG: shades, bars, curves, landscapes, arrows, and their scales."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from attncalc.render.html_values import element, text
 from attncalc.render.page import left_out
 from attncalc.render.pictures.sides import few_decimals, round_numbers
 
-WIDTH, HEIGHT, SIDE, FOOT, TOP = 560, 320, 60, 36, 22  # pixels of a picture; of its left, its foot and its top
-CELL = (58, 28)  # of a matrix whose entries stand in it
-SMALL = 16  # of another
-NUMBERED = 12  # columns up to which they do
+WIDTH, HEIGHT, SIDE, FOOT, TOP = 560, 320, 60, 36, 22  # pixels of a picture, and of its left, bottom and top margins
+CELL = (58, 28)  # the size of a cell with a number in it
+SMALL = 16  # the size of a cell without one
+NUMBERED = 12  # up to so many columns, cells have numbers
 MOST = 64  # rows and columns that are drawn
-DASHES = ("", "7 4", "2 3", "9 3 2 3")  # so that no line is told by its colour alone
-DEEPEST = 0.8  # how dense the deepest shade is: numbers can be read on it
+DASHES = ("", "7 4", "2 3", "9 3 2 3")  # so that lines differ not only by their colours
+DEEPEST = 0.8  # the opacity of the deepest shade, on which numbers can still be read
 
 
 def picture(of: Picture, view: View) -> str:
-    """A picture below its title; whoever listens is told the title and the scale."""
+    """A picture below its title; screen readers read the title and the scale."""
     drawn, width, height, said = DRAWN[type(of)](of, view)
     size = {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "role": "img", "aria_label": of.title}
     words = [element("figcaption", text(of.title)), element("svg", "".join(drawn), **size)]
@@ -45,7 +45,7 @@ def _words(x: float, y: float, said: str, anchor: str = "middle", of: str = "") 
 
 
 def _shade(value: float, low: float, high: float) -> dict[str, Any]:
-    """Small is light; where there are both signs, each has a colour of its own."""
+    """The attributes of a shade: small values are light, and if both signs occur, each has its own colour."""
     most = max(abs(low), abs(high)) if low < 0 else high
     share = min(abs(value) / most, 1.0) if most and isfinite(value) else 0.0
     return {"of": "below" if value < 0 else "above", "fill_opacity": float(round(DEEPEST * share, 3) or 1e-9)}
@@ -99,7 +99,7 @@ def _bars(of: Bars, view: View) -> Drawing:
 
 
 class _Frame:
-    """A part of the plane, and where its points are drawn."""
+    """A part of the plane, mapped to pixels."""
 
     def __init__(self, xs: Sequence[Array], ys: Sequence[Array], *, square: bool = False) -> None:
         (self.left, right), (self.low, high) = _range(xs), _range(ys)
@@ -114,7 +114,7 @@ class _Frame:
         return SIDE + (x - self.left) * self.x_unit, TOP + self.height - (y - self.low) * self.y_unit
 
     def axes(self, across: str, up: str = "") -> Iterator[str]:
-        """Round numbers along both sides, and what the sides are called."""
+        """Round numbers along both sides, and the names of the axes."""
         foot = TOP + self.height
         yield _svg("path", "rule", d=f"M{SIDE} {TOP}V{foot:g}H{SIDE + self.width:g}")
         for tick in round_numbers(self.left, self.left + self.across, 7):
@@ -127,7 +127,7 @@ class _Frame:
         yield _words(4, 12, up, "start", "axis") if up else ""
 
     def size(self) -> tuple[float, float]:
-        """The whole drawing's."""
+        """The size of the whole drawing."""
         return SIDE + self.width + 18, self.height + FOOT + TOP
 
 
@@ -138,7 +138,7 @@ def _range(values: Sequence[Array]) -> tuple[float, float]:
 
 
 def _path(frame: _Frame, x: Array, y: Array, of: str, **more: str) -> str:
-    """A line through points, broken where there is none."""
+    """A line through points, with gaps at NaN."""
     steps, pen = [], "M"
     for here, there in zip(x.tolist(), y.tolist(), strict=True):
         if isfinite(here) and isfinite(there):
@@ -173,7 +173,7 @@ def _curves(of: Curves, view: View) -> Drawing:
 
 
 def _landscape(of: Landscape, view: View) -> Drawing:
-    """Heights as shades of even numbers of places, and the way through them."""
+    """Heights as shades, equally many places in each, and the path through them."""
     frame = _Frame([of.x], [of.y])
     across, up = (range(0, len(places), max(len(places) // 48, 1)) for places in (of.x, of.y))
     finite = np.sort(of.heights[np.isfinite(of.heights)])

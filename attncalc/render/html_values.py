@@ -1,4 +1,4 @@
-"""Values as HTML: tables with headings, entries to link to and to point at, shades and their meaning."""
+"""Values as HTML: tables with headings, entries to link to and to point at, shades and their legends."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from attncalc.render.page import (
     window,
 )
 
-WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard too
+WIDE = 8  # tables with more columns may have to be scrolled, by keyboard too
 DEEPEST = 9  # the number of the deepest shade
-WIDTHS = range(50, 101, 10)  # of tables on paper, in the size of their type
-LABEL, DIGITS, STREAMED = 16, 4, 9  # letters of the heading of a row, and of an entry that is not written yet
+WIDTHS = range(50, 101, 10)  # widths of tables on paper, relative to their type size
+LABEL, DIGITS, STREAMED = 16, 4, 9  # assumed letters of a row's label or index, and of an entry not written yet
 PLACE = r"\[(?:&[lg]t;|[^][; ])* (?:&[lg]t;|[^][;]){1,30}\]"
 COMPARED = r"\([^][(),]{1,30} (?:[=≤≥≠]|&[lg]t;) [^][(),]{1,30}\)"
 RANGE = r"(?:\[[^][;\s]{1,30}\])*\[[^][;\s]{1,20}[…-][^][;\s]{1,20}\]"
-NAME = rf"∂L/∂\w+(?:{RANGE})?|\b[a-z]+ \d+/\w+|{RANGE}"  # of a gradient, and `block 1/scores`
+NAME = rf"∂L/∂\w+(?:{RANGE})?|\b[a-z]+ \d+/\w+|{RANGE}"  # a gradient's name, or `block 1/scores`
 COMPLEX = r"-?[\d.]+ [-+] [\d.]+i\b"
 WHOLE_NUMBER = rf"{NAME}|{PLACE}|{COMPARED}|{COMPLEX}|−\(-[\d.]+(?:e-\d+)?|[\d.]+e-\d+|\|[-−\d.]+\|[²\0]"
-BRACKETS = reduce(lambda inner, _: rf"\([^()]*(?:{inner}[^()]*)*\)", range(4), r"\([^()]*\)")  # five in one another
+BRACKETS = reduce(lambda inner, _: rf"\([^()]*(?:{inner}[^()]*)*\)", range(4), r"\([^()]*\)")  # nested up to five deep
 POWER = rf"\^([a-z]*{BRACKETS}|\[[^\[\]]*\]|[-−]?\d+(?:\.\d+)?(?:e-?\d+)?|[-−]?∞|[-−]?\w+)"
 """`^0.5`, `^(−∞)`, `^min(0, 1)`, `^[3]`, `^x`."""
 LONG_POWER = 28
-"""A longer one stays on the line, with its ^: above, it would be torn where the line ends."""
-WHOLE = 1e-5  # so little may a row of shares be off 1
+"""A longer exponent stays on the line with its ^, since a superscript would be torn at the line's end."""
+WHOLE = 1e-5  # how far the sum of a row of shares may be from 1
 
 
 class Link(NamedTuple):
-    """A line of the contents."""
+    """A line of the table of contents."""
 
     id: str
     text: str
@@ -59,15 +59,15 @@ class Link(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What the parts of a page go by."""
+    """The settings for writing the parts of a page."""
 
     page: Page
     view: View
     limits: Limits
-    links: dict[str, Link] | None  # what can be linked to, by its id, as it is written; None in somebody else's page
+    links: dict[str, Link] | None  # id → link, for all parts written so far; None inside another page
 
     def anchor(self, name: str, said: str = "", *, is_step: bool = False) -> str:
-        """The id of a part, unless another has it; one with words stands in the contents."""
+        """A unique id for a part; with words the part is listed in the contents."""
         found = anchor(name)
         if self.links is None or not found or found in self.links:
             return ""
@@ -75,12 +75,12 @@ class Layout(NamedTuple):
         return found
 
     def another(self, name: str) -> str:
-        """The id of a further part of a name that another has."""
+        """The id of a further part with the same name."""
         return next(filter(None, (self.anchor(f"{name}{number}") for number in count(2))), "") if self.links else ""
 
     @property
     def is_pointed_at(self) -> bool:
-        """Whether entries tell how they were made."""
+        """Whether entries show how they were made when they are pointed at."""
         return any(self.page.told.values())
 
 
@@ -90,19 +90,19 @@ def anchor(name: str) -> str:
 
 
 def text(words: str) -> str:
-    """Anybody's text, which does nothing but stand there."""
+    """Any text, escaped for HTML."""
     return escape(visible(words), quote=True)
 
 
 def whole_numbers(words: str) -> str:
-    """Arithmetic, in which no line ends within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|²."""
+    """Arithmetic in which no line breaks within 1e-05, −(-2, `[4 < 2]` or `(4 > 2)`, or before the power of |-3|²."""
     return with_powers(text(words))
 
 
 def with_powers(written: str) -> str:
-    """Text that is written already, kept whole, with its powers above the line.
+    """Escaped text without breaks in numbers, and with powers as superscripts.
 
-    The signs that say so in text are there for who copies it, or listens.
+    The ^ and brackets of powers stay in the text, hidden, for copying it and for screen readers.
     """
     powers: list[str] = []
 
@@ -110,7 +110,7 @@ def with_powers(written: str) -> str:
         if len(power[1]) > LONG_POWER:
             return power[0]
         powers.append(power[1])
-        return "\0"  # which stands in no text of anybody's by now
+        return "\0"  # which no escaped text contains
 
     whole = kept_whole(re.sub(POWER, put_by, written))
     above = map(_raised, powers)
@@ -124,7 +124,7 @@ def _raised(power: str) -> str:
 
 
 def kept_whole(written: str) -> str:
-    """Text that is written already, in which no line ends within a number or a comparison."""
+    """Escaped text in which lines don't break within a number or a comparison."""
     return re.sub(WHOLE_NUMBER, lambda number: element("span", number[0], "whole"), written)
 
 
@@ -140,7 +140,7 @@ def attributes_of(named: Mapping[str, str]) -> str:
 
 
 Block: TypeAlias = "str | Iterable[str]"
-"""What stands on lines of its own: text, or pieces of it that are made as they are written."""
+"""A block of lines: text, or pieces of it that are made while they are written."""
 
 
 def around(name: str, inside: Iterable[str], of: str = "", **attributes: str) -> Iterator[str]:
@@ -159,12 +159,12 @@ def below(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def named(anchor: str) -> dict[str, str]:
-    """The attribute of what can be linked to."""
+    """The id attribute of an element that can be linked to."""
     return {"id": anchor} if anchor else {}
 
 
 def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "") -> Iterator[Block]:
-    """A step's value: the arithmetic of its entries where that is short, then its tables, or what is known of it."""
+    """A step's value: the arithmetic of its entries if that is short, then its tables, or the words in their place."""
     if not table.shape and table.can_be_shown:
         *links, value = lines[0].links if lines else (number(table, layout.view),)
         worked = element("span", whole_numbers("".join(f"{link} = " for link in links)), "chain") if links else ""
@@ -189,19 +189,19 @@ def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "")
 
 
 def single(table: Table, chain: str, name: str, entry: str, layout: Layout) -> str:
-    """A single number behind the words that lead to it."""
+    """A single number after the arithmetic that leads to it."""
     number = element(name, _entry(table, (), entry), "blank" if table.blank else "", **_told(table, (), layout))
     return element("p", chain + number, "value", **_number(table, layout))
 
 
 class Scale(NamedTuple):
-    """What the shades of a table stand for."""
+    """The meaning of a table's shades."""
 
     most: float  # the value of the deepest shade
-    signs: str  # what there is to shade: `h`, shares; of gradients `p`, values above 0, `m`, those below, or `mp`
+    signs: str  # `h` for shares; for gradients `p` for positive values, `m` for negative ones, or `mp`
 
     def of(self, value: float) -> str:
-        """The class of an entry's shade: `h3` of a share, `p3` and `m3` of what is above and below 0."""
+        """The class of an entry's shade: `h3` for a share, `p3` and `m3` for positive and negative values."""
         if math.isnan(value):
             return ""
         level = min(round(DEEPEST * abs(value) / self.most), DEEPEST)
@@ -210,7 +210,7 @@ class Scale(NamedTuple):
 
     @property
     def legend(self) -> str:
-        """The shades beside the numbers that they stand for."""
+        """The legend: shades beside the numbers that they stand for."""
         most = text(format_number(self.most))
         said = "the shade of a share" if self.signs == "h" else "striped is below 0" if "m" in self.signs else ""
         below = f"−{most} {swatches('m', range(DEEPEST, 0, -2))} " if "m" in self.signs else ""
@@ -219,14 +219,14 @@ class Scale(NamedTuple):
 
 
 def swatches(sign: str, levels: range) -> str:
-    """Shades, one beside the other."""
+    """Shades side by side."""
     return "".join(f'<span class="swatch {sign}{level}"></span>' for level in levels)
 
 
 def scale_of(table: Table) -> Scale | None:
-    """Shares, which are no less than 0 and come to 1 along each row, and gradients have shades; others have none.
+    """The scale of gradients, and of shares, which are at least 0 and sum to 1 in each row; None for other values.
 
-    Nor has what was given: the entries of a bias may come to 1 by chance.
+    Operands have none either, since the entries of a bias may sum to 1 by chance.
     """
     entries = table.value
     if (
@@ -239,12 +239,12 @@ def scale_of(table: Table) -> Scale | None:
     ):
         return None
     if table.name.startswith("grad_") or table.symbol.startswith("∂"):
-        most = float(abs(entries).max()) if entries.min() < entries.max() else 0  # one number needs no shade
+        most = float(abs(entries).max()) if entries.min() < entries.max() else 0  # equal numbers need no shades
         signs = "m" * bool((entries < 0).any()) + "p" * bool((entries > 0).any())
         return Scale(most, signs) if 0 < most < float("inf") else None
     is_share = table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all())
     digits = 0 if entries.size > table.shape[-1] else 2  # a row by itself may sum to 1 by chance: 0.5, 0, 0.5
-    if is_share and bool((abs(entries - entries.round(digits)) > WHOLE).any()):  # of 0s and 1s no shade tells anything
+    if is_share and bool((abs(entries - entries.round(digits)) > WHOLE).any()):  # 0s and 1s need no shades
         return Scale(1.0, "h")
     return None
 
@@ -255,7 +255,7 @@ Entries: TypeAlias = Iterable[tuple[str, ...]]
 def _figure(
     table: Table, matrix: Matrix, entries: Entries, layout: Layout, anchor: str, scale: Scale | None
 ) -> Iterator[str]:
-    """A matrix, which is scrolled where it is wide, by keyboard too."""
+    """A matrix, which can be scrolled if it is wide, by keyboard too."""
     wide = {"tabindex": "0", "role": "region", "aria_label": table.name} if len(matrix.columns) > WIDE else {}
     drawn = around("table", _matrix(table, matrix, entries, layout, anchor, scale))
     kind = on_paper(_breadth(table, matrix)) + " wide" * bool(wide) + " scroll"
@@ -263,7 +263,7 @@ def _figure(
 
 
 def _breadth(table: Table, matrix: Matrix) -> float:
-    """How wide a matrix will be, in the size of its type: broad digits, and what is around each."""
+    """About how wide a matrix will be, relative to its type size."""
     names = [1 if j is None else len(label(table, axes(table)[1], j)) for j in matrix.columns]
     entries = [max(map(len, column)) for column in zip(*matrix.entries, strict=True)] or [STREAMED] * len(names)
     rows = [LABEL if axes(table)[0] in table.labels else DIGITS] * (len(table.shape) > 1)
@@ -271,7 +271,7 @@ def _breadth(table: Table, matrix: Matrix) -> float:
 
 
 def on_paper(breadth: float) -> str:
-    """The class of what is too wide for paper in its own type: it is set in smaller type, or its rows are folded."""
+    """The class of a table that is too wide for paper: it is set in smaller type, or its rows are folded."""
     if breadth < WIDTHS[0] * 0.8:
         return ""
     fitting = next((width for width in WIDTHS if breadth <= width), None)
@@ -305,7 +305,7 @@ def _matrix(
                 continue
             shade = scale.of(numbers[j]) if scale and numbers else "blank" if table.blank and entry == BLANK else ""
             said = (f' class="{shade}"' if shade else "") + (f'{linked}{j}"' if linked else "")
-            if not is_plain:  # of the many entries of a large value nothing is told but the number
+            if not is_plain:  # entries of a large value are plain numbers
                 said += attributes_of(_told(table, (*before, j), layout))
             written = entry if is_plain else _entry(table, (*before, j), entry)
             row.append(f"<td{said}>{written}</td>")
@@ -314,12 +314,12 @@ def _matrix(
 
 
 def _number(table: Table, layout: Layout) -> dict[str, str]:
-    """The number by which entries that were made from this value speak of it."""
+    """The attribute with the table's number, by which entries made from it refer to it."""
     return {"data_value": str(table.number)} if table.number in layout.page.felt else {}
 
 
 def _told(table: Table, at: Place, layout: Layout) -> dict[str, str]:
-    """What an entry tells when it is pointed at, and its place where others point at it."""
+    """The attributes of an entry: what is shown when it is pointed at, and its place if others refer to it."""
     place = {"data_at": ",".join(map(str, at))} if table.number in layout.page.felt else {}
     told = layout.page.told.get(table.number, {}).get(at)
     if told is None:
@@ -328,7 +328,7 @@ def _told(table: Table, at: Place, layout: Layout) -> dict[str, str]:
 
 
 def _entry(table: Table, at: tuple[int, ...], entry: str) -> str:
-    """A number as it is; an exact one as a formula, with its decimals beside it."""
+    """An entry: an ordinary number as it is, an exact one as a formula with its decimals."""
     if table.value is None or table.value.dtype != object or table.names:
         return text(entry)
     _, sign, decimals = parted(entry)
@@ -346,14 +346,14 @@ def _name(table: Table, axis: str, index: int | None, *, scope: str) -> str:
 
 
 LOWERED = re.compile(r"(?<![^\W_])([^\W\d_]|Σ|mean|max|min|softmax)_([^\Wᵀ²³]+)")
-"""What has something below it in a formula of letters: a sum or a letter, and no name of a step."""
+"""A letter or a sum with a subscript, in a formula as text; names of steps don't match."""
 
 
 def axis_names(words: str) -> str:
-    """Names of axes: `d_model` with its model below."""
+    """Names of axes with subscripts: `d_model` with its model below."""
     return re.sub(r"_(\w+)", r"<sub>\1</sub>", text(words))
 
 
 def formula_text(words: str) -> str:
-    """A formula in letters: what a sum or a letter has below it, `Σ_n` and `h_0`, stands there."""
+    """A formula as text, with the subscripts of sums and letters, `Σ_n` and `h_0`, set below."""
     return re.sub(LOWERED, lambda found: f"{found[1]}<sub>{axis_names(found[2])}</sub>", with_powers(text(words)))

@@ -1,4 +1,4 @@
-"""LaTeX for a document of one's own, or a document by itself: formulas, matrices, the result in a box."""
+"""LaTeX for the user's own document, or as a document by itself: formulas, matrices, the result in a box."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \allowdisplaybreaks
 """
 SET = {"strong": "textbf", "emphasis": "emph", "code": "texttt"}
-"""How a span of each kind is set."""
+"""Kind of span → its command."""
 INNERMOST = r"\\begin\{cases\}(?:(?!\\(?:begin|end)\{).)*\\end\{cases\}"
 CASES = re.compile(rf"(\\left\({INNERMOST}\\right\)|{INNERMOST})")
 
 
 def write(page: Page, view: View) -> str:
-    """The page to put into a document, or as a document; of a value alone, that."""
+    """The page to put into a document, or as a document by itself; or just a value."""
     if page.values:
         parts = [part for table in page.all(Table) for part in _alone(table, view)]
     else:
@@ -56,7 +56,7 @@ def write(page: Page, view: View) -> str:
 
 
 def equations(page: Page, view: View) -> str:
-    """The steps as one display of equations, for pages that set formulas and no more of LaTeX."""
+    """The steps as one display of equations, for pages that can set formulas but no other LaTeX."""
     lines: list[str] = []
     parts = [part for part in page.all(Part) if part.kind in ("steps", "result")]
     for step in (step for part in parts for group in part.all(Part) for step in group.all(Part)):
@@ -67,12 +67,12 @@ def equations(page: Page, view: View) -> str:
 
 
 def _alone(table: Table, view: View) -> list[str]:
-    """A value by itself: what it equals stands behind it, and an entry that is listed stands behind its place."""
+    """A value by itself, without a name: a matrix and its decimals, or a list of entries with their places."""
     links = value(table, view).links
     listed = any(link.listed for link in links)
     wide = sum(link.width for link in links if not link.below or link.listed) > LINE
     if listed or (view.standalone and wide and not view.everything):
-        within = "align*" if view.standalone else "aligned"  # which stands in a formula, as a matrix does
+        within = "align*" if view.standalone else "aligned"  # `aligned` can be used in a formula, like a matrix
         lines = " \\\\\n  ".join(_equations(table, links))
         return [f"\\begin{{{within}}}\n  {lines}\n\\end{{{within}}}"]
     parts: list[str] = []
@@ -80,7 +80,7 @@ def _alone(table: Table, view: View) -> list[str]:
     for link in links:
         if link.relation == CONTINUED:
             parts[-1] += f" {link.latex}"
-        elif link.below == before:  # its decimals
+        elif link.below == before:  # the decimals of the part before
             parts[-1] += f" {link.relation} {link.latex}"
         else:
             parts.append(link.latex)
@@ -114,7 +114,7 @@ def _blocks(page: Page, view: View) -> Iterator[str]:
 
 
 def _run(kind: type, blocks: Iterable[Any], view: View) -> Iterator[str]:
-    """Blocks of a kind that stand one below the other: verdicts make a table."""
+    """Consecutive blocks of one type; verdicts make a table."""
     if kind is Verdict:
         yield _verdicts(list(blocks))
     else:
@@ -141,7 +141,7 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
     if block.kind == "":
         yield tex.sentence(block.text)
     elif block.kind == "onward":
-        return  # no command goes into a document
+        return  # hints with commands don't belong in a document
     elif block.kind == "blank":
         yield "\n" + rf"{tex.text(block.text)}: \underline{{\hspace{{7cm}}}}\hfill Date: \underline{{\hspace{{3cm}}}}"
     elif block.kind == "code":
@@ -173,7 +173,7 @@ def _point(point: Point) -> str:
 
 
 def _cells(part: Part, view: View) -> Iterator[str]:
-    """Entries that are worked out, under their step's formula."""
+    """The arithmetic of entries, below their step's formula."""
     formula, why = part.one(Formula), part.one(Paragraph)
     arithmetic, table = part.one(Arithmetic), part.one(Table)
     yield f"\n\\paragraph{{{tex.text(part.heading.text)}}} {tex.sentence(why.text)}{_shape(table)}"
@@ -186,7 +186,7 @@ def _cells(part: Part, view: View) -> Iterator[str]:
 
 
 def _given(part: Part, view: View) -> Iterator[str]:
-    """The operands, as many side by side as a line holds."""
+    """The operands, as many side by side as fit on a line."""
     row: list[str] = []
     room = LINE
     yield rf"\subsection*{{{tex.text(part.heading.text)}}}"
@@ -228,7 +228,7 @@ def _steps(part: Part, view: View) -> Iterator[str]:
 
 
 def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
-    """A step's name and reason, then a chain: its formula, its arithmetic where that is short, its value."""
+    """A step's name and reason, then a chain: its formula, its arithmetic if that is short, its value."""
     formula, table = part.one(Formula), part.one(Table)
     said = list(part.all(Paragraph))
     why = " ".join(tex.sentence(block.text) for block in said if block.kind == "why")
@@ -273,7 +273,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _rows(rows: Rows) -> str:
-    """A table of words, in a paragraph of its own; the last column is as wide as a line may be."""
+    """A table of words in its own paragraph; the last column takes the rest of the line's width."""
     columns = "".join("r" if i in rows.right else "l" for i in range(len(rows.head) - 1))
     lines = [" & ".join(map(tex.text, cells)) + r" \\" for cells in (rows.head, *(row.cells for row in rows.rows))]
     drawn = "\n".join(
@@ -294,11 +294,11 @@ EXERCISES = r"""\documentclass[11pt,a4paper]{article}
 WHOLE = Limits(rows=64, columns=64, tables=64)
 TIMES = r" \times "
 WIDE = 8
-"""From so many columns on, the boxes of a printed table are narrow."""
+"""Printed tables with at least so many columns have narrow boxes."""
 
 
 def _exercises(part: Part, view: View) -> Iterator[str]:
-    """What is given, or what is to be worked out."""
+    """What is given, or what is to be computed."""
     yield rf"\subsection*{{{tex.text(part.heading.text)}}}"
     for block in part.blocks:
         if isinstance(block, Part) and block.kind == "exercise":
@@ -335,20 +335,20 @@ def _sizes(table: Table) -> str:
 
 
 def _kept_together(parts: Sequence[str]) -> Iterator[str]:
-    """Paragraphs that no page break parts."""
+    """Paragraphs without page breaks between them."""
     yield "\n" + r"\begin{minipage}{\linewidth}\setlength{\parskip}{1ex}"
     yield "\n\n".join(parts)
     yield r"\end{minipage}" + "\n"
 
 
 def _boxes(table: Table) -> Iterator[str]:
-    """Every number of a value in a table with rules, or a box for each."""
+    """Every number of a value, or a box for each, in ruled tables."""
     for matrix in window(table, View(everything=True), WHOLE).matrices if table.shape else ():
         yield _ruled(table, matrix)
 
 
 def _ruled(table: Table, matrix: Matrix) -> str:
-    """A table with rules, its axes in the corner."""
+    """A ruled table with its axes in the corner."""
     down, across = axes(table)
     columns = [tex.text(label(table, across, j)) for j in matrix.columns if j is not None]
     corner = r" $\backslash$ ".join(f"${tex.axis(axis)}$" for axis in (down, across) if axis)
@@ -373,14 +373,14 @@ def _is_wide(formula: Formula) -> bool:
 
 
 def _in_a_paragraph(formula: Formula) -> str:
-    """A formula that is wider than a line, for TeX to break."""
+    """A formula wider than a line, as text that TeX can break."""
     return f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(formula)} = {_breakable(formula.latex)}$\\par}}"
 
 
 def _breakable(latex: str) -> str:
-    """A formula that TeX may break in a paragraph, inside brackets too: those that grow would hold it together.
+    """A formula that TeX may break in a paragraph, also inside brackets, which get a fixed size for that.
 
-    Those of cases keep their size: there is nothing to break in them.
+    Those of cases stay, since there is nothing to break in them.
     """
     parts = CASES.split(latex)
     parts[::2] = (re.sub(r"\\(left|right)(?=\W)", lambda sign: rf"\big{sign[1][0]}", part) for part in parts[::2])
@@ -388,7 +388,7 @@ def _breakable(latex: str) -> str:
 
 
 def _chain(of: Formula | Table, links: Sequence[Link]) -> str:
-    """The links behind one another if a line holds them, else below one another."""
+    """The links on one line if they fit, otherwise below one another."""
     width = len(of.symbol) + sum(link.width + 3 for link in links)
     if width <= LINE and not any(link.below for link in links):
         return _display(" ".join([_symbol(of), *(f"{link.relation} {link.latex}" for link in links)]))
@@ -396,9 +396,9 @@ def _chain(of: Formula | Table, links: Sequence[Link]) -> str:
 
 
 def _equations(of: Formula | Table, links: Sequence[Link]) -> list[str]:
-    """The links, aligned; the step's name stands before the first, and wherever a part of it is spoken of."""
+    """The links as aligned equations; the first, and each that is a part of the value, begins with the step's name."""
     lines: list[str] = []
-    before = None  # which part of the value the line above ends with
+    before = None  # the part of the value on the line above
     for link in links:
         left = "" if link.relation == CONTINUED or link.below == before else _named(of, link)
         lines.append(f"{left} &{link.relation} {link.latex}".strip())
@@ -421,4 +421,4 @@ def _shape(table: Table) -> str:
 
 
 PARTS = {"given": _given, "steps": _steps, "result": _steps, "cells": _cells, "exercises": _exercises}
-"""Kind of part → what writes it; any other is a section."""
+"""Kind of part → the function that writes it; any other kind is written as a section."""

@@ -10,23 +10,23 @@ from attncalc.record.numbers import parted
 from attncalc.render import View, tex
 from attncalc.render.page import GAP, Formula, Limits, Line, Matrix, Table, axes, heading, label, located, window
 
-LINE = 72  # characters of mathematics that stand side by side on a page
+LINE = 72  # characters of mathematics that fit on a line
 CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
-SIZES = {"": 6, "small": 15, "footnotesize": 26, "scriptsize": 38}  # how many more characters a line holds
+SIZES = {"": 6, "small": 15, "footnotesize": 26, "scriptsize": 38}  # type size → how many more characters fit
 
 
 class Link(NamedTuple):
-    """What stands behind an equals sign, and about how many characters wide it is."""
+    """What follows an equals sign, and about how many characters wide it is."""
 
     latex: str
     width: int
     relation: str = "="
-    below: str = ""  # the place along a stack or a list: it is but a part of the value
-    listed: bool = False  # whether it is one entry at its place, and not a matrix of a stack
+    below: str = ""  # the place in a stack or a list, if it is only a part of the value
+    listed: bool = False  # whether it is a single entry, not a matrix of a stack
 
 
 def spelled_out(of: Formula | Table, entry: Line, line: str) -> Iterator[Link]:
-    """An entry's arithmetic and its value, in as many lines as they take; its place by labels where it has some."""
+    """An entry's arithmetic and value, in as many lines as needed, with its place, by labels if it has any."""
     room = LINE - len(of.symbol)
     first, *further = _lines(line, room)
     below = _below([word.strip('"') for word in entry.labels or map(str, entry.at)])
@@ -39,20 +39,20 @@ def _below(words: Iterable[str]) -> str:
 
 
 def fits(of: Formula | Table, line: str) -> bool:
-    """Whether lines of a page hold an entry's arithmetic, be it in small letters: a root, say, is not broken."""
+    """Whether an entry's arithmetic fits on lines, in small type if needed; a root, for example, cannot be broken."""
     room = LINE - len(of.symbol)
     return all(_width(part) <= room + SIZES["scriptsize"] for part in _lines(line, room))
 
 
 def _width(line: str) -> int:
-    """About how many characters wide a line is set: ×s have room around them, and 1e-9 becomes 1×10⁻⁹."""
+    """About how many characters wide a line is when set: × has space around it, and 1e-9 becomes 1×10⁻⁹."""
     return len(line) + line.count("×") + 2 * len(re.findall(r"\de-?\d", line))
 
 
 def _lines(arithmetic: str, room: int) -> list[str]:
-    """The arithmetic, broken between its terms where it is wider than the room: inside brackets if it must be.
+    """The arithmetic, broken between terms if it is wider than the room, if necessary inside brackets.
 
-    A root that is wider even in small letters is written as a power, for under its sign no line ends.
+    A root that is too wide even in small type is written as a power, since lines cannot break under a root.
     """
     lines = _broken(arithmetic, room)
     if any(_width(line) > room + SIZES["scriptsize"] for line in lines) and "√(" in arithmetic:
@@ -61,7 +61,7 @@ def _lines(arithmetic: str, room: int) -> list[str]:
 
 
 def _as_power(arithmetic: str) -> str:
-    """`√(a + b) / 2` → `(a + b)^(1/2) / 2`, of the roots the outermost."""
+    """`√(a + b) / 2` → `(a + b)^(1/2) / 2`, for the first root that is not inside another."""
     before, _, rest = arithmetic.partition("√(")
     depth = 1
     for i, character in enumerate(rest):
@@ -85,12 +85,12 @@ def _broken(arithmetic: str, room: int) -> list[str]:
 
 
 def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
-    """The pieces from each +, − or = to the next, or to a comma; what is in more brackets, a root or raised, is one."""
+    """The arithmetic cut before each +, − or = and after commas, but not within deeper brackets, roots or exponents."""
     depths, start = [0], 0
     for i, character in enumerate(arithmetic):
         if character == "(":
             depths.append(depths[-1] + (100 if re.search(r"([√^]-?[a-z]*|exp)$", arithmetic[max(0, i - 9) : i]) else 1))
-        elif character == "[":  # a comparison stays whole
+        elif character == "[":  # comparisons are not cut
             depths.append(depths[-1] + 100)
         elif character in ")]" and len(depths) > 1:
             depths.pop()
@@ -104,9 +104,9 @@ def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
 
 
 def _set(line: str, room: int) -> str:
-    """A line of arithmetic, smaller where it is wider than the room as it is."""
+    """A line of arithmetic, in smaller type if it is wider than the room."""
     worked, _, whence = line.partition(" (from ")
-    decided = r"(?<=[\w}])(?<!\\[gln]e) \("  # behind a value what decided is no factor; behind ≥ there is a value
+    decided = r"(?<=[\w}])(?<!\\[gln]e) \("  # after a value brackets hold a reason, not a factor; after ≥ a number
     latex = re.sub(decided, r"\\quad (", tex.arithmetic(worked))
     latex += rf"\quad {tex.behind(f'from {whence[:-1]}')}" if whence else ""
     size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
@@ -115,21 +115,21 @@ def _set(line: str, room: int) -> str:
 
 # Matrices
 
-SHORT = 7  # characters of a symbol for which a line has room before its matrix
-LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
+SHORT = 7  # characters; longer symbols have no room on a line before their matrix
+LIMITS = Limits(rows=24, columns=10)  # amsmath's matrices have at most ten columns
 FEWEST_COLUMNS = 4
-STRUT = r"\rule{0pt}{2.6ex}"  # it keeps a row off the line above it
+STRUT = r"\rule{0pt}{2.6ex}"  # keeps a row away from the line above it
 
 
 class Value(NamedTuple):
-    """A value as a chain of equals signs, and what is left out of it."""
+    """A value as the links of a chain of equations, and what is left out of it."""
 
     links: list[Link]
     left_out: str = ""
 
 
 def value(table: Table, view: View) -> Value:
-    """A number, a matrix, the matrices of a stack; entry by entry where these are too wide."""
+    """A number, a matrix, or the matrices of a stack; entry by entry if these are too wide."""
     if not table.can_be_shown:
         return Value([], tex.text(table.instead))
     shown = window(table, view, LIMITS)
@@ -154,7 +154,7 @@ def _fit(table: Table, links: Iterable[Link]) -> bool:
 
 
 def _blocks(matrix: Matrix) -> Iterator[Matrix]:
-    """A matrix in pieces that each fit a page."""
+    """A matrix in pieces, each of which fits on a page."""
     widths = [max(map(_set_width, column)) + 2 for column in zip(*matrix.entries, strict=True)]
     first = 0
     for last in range(1, len(widths) + 1):
@@ -168,7 +168,7 @@ def _blocks(matrix: Matrix) -> Iterator[Matrix]:
 
 
 def _links(table: Table, matrices: Sequence[Matrix], *, by_index: bool = False) -> list[Link]:
-    """The matrices; for an exact one that has decimals, these as a further link."""
+    """The matrices, each followed by its decimals if it is exact and has any."""
     links = []
     for matrix in matrices:
         parts = [list(map(parted, line)) for line in matrix.entries]
@@ -185,7 +185,7 @@ def _links(table: Table, matrices: Sequence[Matrix], *, by_index: bool = False) 
 def _matrix(
     table: Table, matrix: Matrix, entries: Sequence[Sequence[str]], *, by_index: bool, decimal: bool = False
 ) -> Link:
-    """A number, or a matrix: by itself, or framed by labels (by indices where it is a part of a larger one)."""
+    """A number, or a matrix, framed by labels if there are any (by indices if it is a piece of a larger one)."""
     cells = [
         [_cell(table, matrix, i, j, entry, decimal=decimal) for j, entry in zip(matrix.columns, line, strict=True)]
         for i, line in zip(matrix.rows, entries, strict=True)
@@ -202,7 +202,7 @@ def _matrix(
 
 
 def _piece(table: Table, matrix: Matrix) -> str:
-    """Which rows and columns of a value a piece of it holds: `m = 0…9`; "" where it is all of them."""
+    """The rows and columns that a piece of a value holds: `m = 0…9`; "" if it holds all."""
     spans = zip(axes(table), (1, 1, *table.shape)[-2:], (matrix.rows, matrix.columns), strict=True)
     parts = [(axis, [i for i in places if i is not None]) for axis, size, places in spans if len(places) < size]
     return ", ".join(f"{axis} = {label(table, axis, at[0])}{GAP}{label(table, axis, at[-1])}" for axis, at in parts)
@@ -213,7 +213,7 @@ def _set_width(entry: str) -> int:
 
 
 def _names(table: Table, axis: str, indices: Sequence[int | None], *, by_index: bool) -> list[str]:
-    """What stands beside rows or above columns: labels, or indices if those are wanted; nothing else."""
+    """The labels of rows or columns, or indices if these are wanted; empty otherwise."""
     if not by_index and axis not in table.labels:
         return []
     return [GAP if index is None else label(table, axis, index) for index in indices]
@@ -248,10 +248,10 @@ def _name(name: str) -> str:
 
 
 def _listed(table: Table, matrices: Iterable[Matrix]) -> Iterator[Link]:
-    """Every entry by itself."""
+    """Every entry as a link of its own."""
     entries = [(matrix, at, text) for matrix in matrices for at, text in located(table, matrix)]
     exact_ones = table.value is not None and table.value.dtype == object
-    in_lines = exact_ones and any(_as_fraction(text) > LINE for _, _, text in entries)  # all of them: one notation
+    in_lines = exact_ones and any(_as_fraction(text) > LINE for _, _, text in entries)  # for all entries alike
     for matrix, at, text in entries:
         if in_lines:
             line = Line(table.name, at, "", (), labels=_labels(table, at))
@@ -265,12 +265,12 @@ def _listed(table: Table, matrices: Iterable[Matrix]) -> Iterator[Link]:
 
 
 def _labels(table: Table, at: Sequence[int]) -> tuple[str, ...]:
-    """A place by its labels, or its indices where it has none."""
+    """A place by its labels, or by its indices if it has none."""
     return tuple(label(table, axis, index) for axis, index in zip(table.axes, at, strict=True))
 
 
 def _as_fraction(text: str) -> int:
-    """About how wide an exact number is set: of a fraction the wider of what stands above and below its line."""
+    """About how wide an exact number is when set: a fraction is as wide as its numerator or denominator."""
     exact, sign, decimals = parted(text)
     depth, parts = 0, [0]
     for character in exact:

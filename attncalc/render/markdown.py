@@ -1,4 +1,4 @@
-"""Markdown that forges and notebooks show: headings, formulas between dollars, tables; user text only stands there."""
+"""Markdown for forges and notebooks: headings, formulas between dollars, tables; user text is escaped."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from attncalc.render.page import (
 LIMITS = Limits(columns=20)
 EXERCISE = Limits(rows=64, columns=64, tables=64)
 ROOM = "&emsp;" * 3
-"""What makes an empty cell wide enough to write in."""
+"""Makes an empty cell wide enough to write in."""
 BLANK = r"\_"
 SET = {"strong": "**", "emphasis": "*"}
-"""What stands around a span of each kind."""
-BAR = r"\|"  # a bar inside a cell, which would else end it
-WORDS = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")  # letters and digits, in which no sign acts
+"""Kind of span → the marks around it."""
+BAR = r"\|"  # a bar inside a cell, which would otherwise end the cell
+WORDS = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")  # letters and digits, which need no escaping
 SIGNS = re.compile(r"^[-+=]|[\\`*\[\]<>~$&|#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
-ITEM = re.compile(r"^(\d+)([.)])(?=\s)")  # what would begin a list
-MATH = (  # what Markdown would act on before the formula is read as one
+ITEM = re.compile(r"^(\d+)([.)])(?=\s)")  # would begin a list
+MATH = (  # signs that Markdown would act on before the formula is read
     (re.compile(r"\\\\"), r"\\cr"),
     (re.compile("<"), r"\\lt "),
     (re.compile(r"\*"), r"\\ast "),
@@ -57,7 +57,7 @@ MATH = (  # what Markdown would act on before the formula is read as one
 
 
 def write(page: Page, view: View) -> str:
-    """The page as a document; of a value alone, that."""
+    """The page as a document, or just a value."""
     text = "\n\n".join(_blocks(page.blocks, view)) + "\n"
     return text if view.unicode else to_ascii(text)
 
@@ -66,17 +66,17 @@ def write(page: Page, view: View) -> str:
 
 
 def plain(text: str) -> str:
-    """Running text in which every sign is taken for itself."""
+    """Running text with all signs of Markdown escaped."""
     return ITEM.sub(r"\1\\\2", SIGNS.sub(r"\\\g<0>", visible(text)))
 
 
 def code(text: str) -> str:
-    """Text as code, in which nothing acts; plain words stand as they are."""
+    """Text as code, in which no sign acts; plain words stay as they are."""
     text = visible(text)
     if WORDS.fullmatch(text):
         return text
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""  # one is taken off again
+    pad = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""  # one blank is removed again
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
 
 
@@ -131,7 +131,7 @@ def _paragraph(block: Paragraph) -> str:
 def _span(span: Span) -> str:
     if span.kind in ("", "code"):
         return code(span.text) if span.kind else plain(span.text)
-    said = span.text.strip()  # a mark beside a space sets nothing apart
+    said = span.text.strip()  # marks beside blanks have no effect
     before, after = span.text.split(said) if said else (span.text, "")
     mark = SET[span.kind] if said else ""
     return f"{before}{mark}{plain(said)}{mark}{after}"
@@ -165,7 +165,7 @@ def _steps(part: Part, view: View) -> Iterator[str]:
     title = "Result" if part.kind == "result" else ""
     yield from ["---"] if title else []
     for group in part.blocks:
-        if isinstance(group, Paragraph):  # turns that are left out
+        if isinstance(group, Paragraph):  # on turns that are left out
             yield from _block(group, view)
             continue
         yield f"## {plain(': '.join(filter(None, (title, group.heading.text))) or part.heading.text)}"
@@ -194,7 +194,7 @@ def _formula(formula: Formula) -> Iterator[str]:
 
 
 def _cells(part: Part, view: View) -> Iterator[str]:
-    """Entries that are worked out, under their step's formula."""
+    """The arithmetic of entries, below their step's formula."""
     yield f"### {plain(part.heading.text)}"
     for formula in part.all(Formula):
         yield from _formula(formula)
@@ -220,7 +220,7 @@ def _point(point: Point, named: bool) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Marked steps as a table, and below it what was answered."""
+    """Marked steps as a table, and below it the answers."""
     lines = ["| step | verdict | marks | mistake | hint |", "|---|---|---|---|---|"]
     for verdict in verdicts:
         told = map(plain, (verdict.verdict, verdict.marks, verdict.mistake, verdict.hint))
@@ -234,7 +234,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _answered(verdict: Verdict) -> str:
-    """What was answered as text in columns, with a × at what is wrong."""
+    """The answer as text in columns, with × at wrong entries."""
     lines = [(verdict.along, verdict.columns), *verdict.answered]
     wide = max(len(cell.removesuffix(" ×")) for _, cells in lines for cell in cells)
     edge = max(len(name) for name, _ in lines) if verdict.stack else 0
@@ -259,7 +259,7 @@ def _rows(rows: Rows) -> str:
 
 
 def _exercises(part: Part, view: View) -> Iterator[str]:
-    """What is given, or what is to be worked out."""
+    """What is given, or what is to be computed."""
     yield f"## {plain(part.heading.text)}"
     for block in part.blocks:
         if isinstance(block, Part):
@@ -282,7 +282,7 @@ def _exercise(part: Part) -> Iterator[str]:
 
 
 def _boxes(table: Table) -> Iterator[str]:
-    """Every number of a value, or a box for each."""
+    """Every number of a value, or an empty cell for each."""
     for matrix in window(table, View(everything=True), EXERCISE).matrices if table.shape else ():
         place = heading(table, matrix)
         yield from [plain(place)] if place and table.blank else []
@@ -323,7 +323,7 @@ def _matrix(table: Table, matrix: Matrix) -> str:
 
 
 def _entry(text: str) -> str:
-    """A number as it is; letters and labels so that nothing in them acts."""
+    """An entry: a number as it is, letters and labels escaped."""
     return code(text) if SIGNS.search(text[1:]) else text
 
 
@@ -333,4 +333,4 @@ def _name(table: Table, axis: str, index: int | None) -> str:
 
 
 PARTS = {"given": _given, "steps": _steps, "result": _steps, "cells": _cells, "exercises": _exercises}
-"""Kind of part → what writes it; any other is a section."""
+"""Kind of part → the function that writes it; any other kind is written as a section."""

@@ -1,4 +1,4 @@
-"""LaTeX → MathML, for the part of LaTeX in which formulas are written."""
+"""LaTeX → MathML, for the subset of LaTeX in which formulas are written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ESCAPED = re.compile(r"\\([^A-Za-z])")
 
 
 def _signs(*names: str) -> dict[str, str]:
-    """Commands that HTML calls by the same names, with their signs: `alpha` → `α`."""
+    """Command → its sign, for names that HTML has too: `alpha` → `α`."""
     return {name: html5[f"{name};"] for name in names}
 
 
@@ -46,8 +46,8 @@ OPERATORS = {
 FUNCTIONS = frozenset({"ln", "log", "exp", "sin", "cos", "tan", "tanh", "arccos", "max", "min", "det"})
 SPACES = {r"\,": ".17em", r"\;": ".28em", r"\ ": ".25em", r"\quad": "1em", r"\qquad": "2em"}
 BRACKETS = {"cases": ("{", ""), "bmatrix": ("[", "]"), "pmatrix": ("(", ")"), "matrix": ("", "")}
-TALL = re.compile("<mfrac|<munder|<mtable")  # brackets grow with it
-LARGE = frozenset({"sum", "prod", "max", "min"})  # what they run over stands below them
+TALL = re.compile("<mfrac|<munder|<mtable")  # brackets grow around these
+LARGE = frozenset({"sum", "prod", "max", "min"})  # operators with their index set below
 SCRIPTS = ("_", "^")
 BESIDE = {"_": "msub", "^": "msup", "_^": "msubsup"}
 LIMITS = {"_": "munder", "^": "mover", "_^": "munderover"}
@@ -57,28 +57,28 @@ Tokens = deque[str]
 
 
 BREAKS = frozenset("=+−·⊙⊗×≤≥<>∧∨≈→")  # a line may end before these, between operands
-SEPARATORS = frozenset(",;")  # and behind these
+SEPARATORS = frozenset(",;")  # and after these
 OPENING, CLOSING = frozenset("([{⌊⌈"), frozenset(")]}⌋⌉")
 BARS = frozenset("|‖")
-LONG = 24  # letters and signs from which on a formula, and a part of one, may take several lines
-LONG_GROUP, UNEVEN = 32, 60  # and what stands in brackets, which is taller at one end than at the other
+LONG = 24  # characters from which on a formula, or a part of one, may take several lines
+LONG_GROUP, UNEVEN = 32, 60  # the same for brackets' contents, and for a row that may be wider than the page
 
 
 class Atom(NamedTuple):
-    """A piece of a formula, and how its neighbours take it."""
+    """A piece of a formula, and how it behaves between its neighbours."""
 
     xml: str
     kind: Kind = "operand"
     large: bool = False
     sign: str = ""
-    rows: tuple[str, ...] = ()  # of what stands in long brackets: the same, cut where a line may end
+    rows: tuple[str, ...] = ()  # for long brackets: the same XML, cut where a line may end
 
 
-@lru_cache(maxsize=4096)  # a page is gone through for its contents first
+@lru_cache(maxsize=4096)  # a page is written twice, the first time for its table of contents
 def mathml(latex: str) -> str:
-    """The formula as a `<math>` element, which also carries its LaTeX for whoever copies it.
+    """The formula as a `<math>` element, which also contains its LaTeX for copying.
 
-    A long one consists of rows, between which the style sheet lets a line end; a row may be as wide as paper.
+    A long formula consists of rows, between which the style sheet allows line breaks; a row may be as wide as paper.
     """
     atoms = _atoms(deque(TOKEN.findall(latex)))
     body, parts = "".join(atom.xml for atom in atoms), _parts(atoms)
@@ -97,19 +97,19 @@ def _part(rows: list[str]) -> str:
 
 
 def _size(xml: str) -> int:
-    """How many letters and signs are seen."""
+    """The number of visible characters."""
     return len(re.sub(r"<[^>]*>|[\u2061\u2062]", "", xml))
 
 
 def _parts(atoms: Iterable[Atom], depth: int = 0) -> list[list[str]]:
-    """A row cut where a line may end; a long part of it is itself cut, within its brackets."""
+    """A row cut where a line may end; each long part is again cut, within its brackets."""
     parts: list[tuple[str, list[str]]] = [("", [""])]
     before, is_behind, in_bars = Atom("", "operator"), False, False
     for atom in atoms:
         has_left = before.kind == "operand" or before.sign in CLOSING or (before.sign in BARS and not in_bars)
         is_word = atom.kind == "operator" and atom.xml.startswith("<mtext>")
         leads = has_left and (is_word or atom.sign in BREAKS)
-        leads &= not depth or not (is_word or atom.sign == "=")  # `0 for n=1` in brackets stays whole
+        leads &= not depth or not (is_word or atom.sign == "=")  # `0 for n=1` in brackets is not cut
         in_bars ^= atom.sign in BARS
         leads &= not in_bars
         xml = atom.xml.replace("<mo>", '<mo form="infix">', 1) if leads else atom.xml
@@ -134,27 +134,27 @@ def _row(tokens: Tokens, *ends: str) -> str:
 
 
 def _atoms(tokens: Tokens, *ends: str) -> list[Atom]:
-    """The atoms up to one of the ends, which is left standing; factors that only stand side by side are told apart."""
+    """The atoms up to one of the `ends`, which is not read; an invisible × is put between adjacent factors."""
     row: list[Atom] = []
     before: Kind = "operator"
     while tokens and not tokens[0].startswith(ends or "\0"):
-        looks_up = [*islice(tokens, 2)] == [r"\left", "["]  # the places of an operand, and no factor
+        looks_up = [*islice(tokens, 2)] == [r"\left", "["]  # places of an operand, not a factor
         atom = _with_scripts(tokens)
         if atom.kind != "operator" and before == "operand" and not looks_up:
             row.append(Atom('<mo lspace="0" rspace=".17em">\u2062</mo>'))  # an invisible ×
         if before == "function":
-            stands_apart = atom.kind != "operator" and not atom.xml.startswith("<mrow>")  # from what is in brackets not
+            stands_apart = atom.kind != "operator" and not atom.xml.startswith("<mrow>")  # no space before brackets
             gap = ' lspace="0" rspace=".17em"' * stands_apart
             row.append(Atom(f"<mo{gap}>\u2061</mo>"))  # an invisible "of"
         if atom.sign == "−" and before != "operand" and row and row[-1].sign not in CLOSING | BARS:
-            atom = atom._replace(xml=atom.xml.replace("<mo>", '<mo form="prefix">'))  # of a number, not a difference
+            atom = atom._replace(xml=atom.xml.replace("<mo>", '<mo form="prefix">'))  # a sign, not a difference
         row.append(atom)
         before = atom.kind
     return _grown(row)
 
 
 def _grown(row: list[Atom]) -> list[Atom]:
-    """The atoms; brackets of arguments, which are as high as a letter, grow around what is tall."""
+    """The atoms, with small brackets replaced by growing ones around tall contents."""
     opened: list[int] = []
     for at, atom in enumerate(row):
         if atom.sign == "(":
@@ -169,7 +169,7 @@ def _grown(row: list[Atom]) -> list[Atom]:
 
 
 def _with_scripts(tokens: Tokens) -> Atom:
-    """An atom with what stands below and above it."""
+    """An atom with its subscript and superscript."""
     base = _atom(tokens)
     scripts: dict[str, str] = {}
     while tokens and tokens[0] in SCRIPTS:
@@ -209,7 +209,7 @@ def _until(tokens: Tokens, end: str) -> str:
 
 
 def _named(command: str, text: str, tokens: Tokens) -> Atom:
-    r"""What carries its text in braces: `\text{scores}`, `\operatorname{softmax}`, `\begin{cases}`."""
+    r"""A command with its text in braces: `\text{scores}`, `\operatorname{softmax}`, `\begin{cases}`."""
     text = escape(ESCAPED.sub(r"\1", text.replace(r"\,", "\u00a0").replace("~", "\u00a0")))
     if command == "mathcal":
         text = {"N": "𝒩"}.get(text, text)
@@ -219,7 +219,7 @@ def _named(command: str, text: str, tokens: Tokens) -> Atom:
         words = text.replace(" ", "\u00a0")
         if text.startswith(" "):  # words between operands: ` copied along `
             return Atom(_element("mtext", words), "operator")
-        return Atom(f'<mi mathvariant="normal">{words}</mi>')  # beside an mtext, a sign has no room
+        return Atom(f'<mi mathvariant="normal">{words}</mi>')  # an mtext has no space beside a sign
     return Atom(_element("mi", text), "function")
 
 
@@ -239,7 +239,7 @@ def _command(name: str, tokens: Tokens) -> Atom:
     if name in LETTERS:
         return Atom(_element("mi", LETTERS[name]))
     if name == "partial":
-        return Atom(_element("mi", "∂"), "operator")  # it clings to what follows
+        return Atom(_element("mi", "∂"), "operator")  # no space before what follows
     if name in OPERATORS:
         return _operator(OPERATORS[name], large=name in LARGE)
     if name in FUNCTIONS:
@@ -254,7 +254,7 @@ def _operator(sign: str, *, large: bool = False) -> Atom:
 
 
 def _brackets(tokens: Tokens) -> Atom:
-    r"""What stands between `\left(` and `\right)`."""
+    r"""The contents of `\left(` … `\right)`, with the brackets."""
     opening, inside = _fence(tokens), _atoms(tokens, r"\right")
     if tokens:
         tokens.popleft()
@@ -270,14 +270,14 @@ def _brackets(tokens: Tokens) -> Atom:
 
 
 def _fence(tokens: Tokens) -> str:
-    r"""A bracket that grows with what it holds; `\left.` is none."""
+    r"""A bracket that grows with its contents; nothing for `\left.`."""
     token = tokens.popleft() if tokens else "."
     sign = OPERATORS.get(token[1:], token[1:]) if token.startswith("\\") else token
     return "" if sign == "." else f"<mo>{escape(sign)}</mo>"
 
 
 def _table(environment: str, tokens: Tokens) -> str:
-    """Rows and columns up to the end of their environment, in its brackets."""
+    """The rows and columns of an environment, in its brackets."""
     rows: list[list[str]] = [[]]
     while tokens and not tokens[0].startswith(r"\end"):
         rows[-1].append(_element("mtd", _row(tokens, "&", r"\\", r"\end")))

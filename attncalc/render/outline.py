@@ -1,4 +1,4 @@
-"""The outline of a long calculation: its parts, each with what comes of it and the words that open it."""
+"""The outline of a long calculation: its parts, each with its outcome and the option that shows it."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ from attncalc.render.traces import (
 from attncalc.render.worked import handed_on, worked_lines
 from attncalc.solve import asking
 
-MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
-MOST_PLACES = 8  # or words, that are told of a step
+MOST_OUTPUTS = 4  # outputs that are shown whole; of more, only the result
+MOST_PLACES = 8  # places or words that are listed for a step
 MOST_IN_A_ROW = 12  # names of parts
-MOST_ROWS = 60  # parts that are listed; the others are told by how many they are
+MOST_ROWS = 60  # parts that are listed; of further ones only the number is given
 ARROW = " → "
-OPENED_BY = 1  # the column
-BELOW = "(below)"  # what stands in it where the page draws a step itself
+OPENED_BY = 1  # the column with the option that shows a part
+BELOW = "(below)"  # stands there for a step that the page itself shows
 
 
 def page(trace: Trace, view: View) -> Page:
-    """What was given, the parts to so many levels as are asked for, and the result."""
+    """What was given, the parts down to the level that is asked for, and the result."""
     return Page(trace.calculation, tuple(_blocks(trace, view)), steps=len(trace.steps))
 
 
@@ -92,7 +92,7 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
 
 
 def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The outputs that are shown: what is told of the whole, with a row or single numbers beside it; else few."""
+    """The outputs that are shown: tables of facts with vectors and numbers, if any; else a few, or the result."""
     if any(output.axes[1:] == (FACTS,) for output in outputs):
         told = (o for o in outputs if o.axes[1:] == (FACTS,) or not o.shape[1:])
         return tuple(told)
@@ -100,7 +100,7 @@ def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
-    """An output that is only handed on, with the arithmetic of the step that it came from: that is not on this page."""
+    """An output that is only handed on, with the arithmetic of its original step, which is not on this page."""
     step, lines = output, part.lines
     while not lines:
         found = None if 0 in step.shape else handed_on(step, (0,) * len(step.shape), trace)
@@ -125,7 +125,7 @@ def _with_origin(part: Part, output: Step, trace: Trace, view: View) -> Part:
 
 
 def _depth(steps: list[tuple[int, Step]]) -> int:
-    """How many levels are listed: one, but two where all is in one part, or in two that are deep, an encoder's say."""
+    """How many levels are listed: one, or two if everything is in one part, or in two deep ones, like an encoder."""
     keys = [step.key.split("/") for _, step in steps]
     if all(len(key) > 1 and key[0] == keys[0][0] for key in keys):
         return 2
@@ -134,9 +134,9 @@ def _depth(steps: list[tuple[int, Step]]) -> int:
 
 
 def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View) -> Iterator[Row]:
-    """A row for each group, as deep as is asked for, for each step beside them, and where turns are left out.
+    """A row for each group down to this depth, for each step outside groups, and for each gap of left-out turns.
 
-    A backward pass may come to a layer twice, to its values and to its weights: that is one row.
+    A backward pass may reach a layer twice, for its values and for its weights: both are one row.
     """
 
     def part(item: tuple[int, Step]) -> tuple[bool, str, bool]:
@@ -165,7 +165,7 @@ def _row(number: str, step: Step, trace: Trace, view: View) -> Row:
 
 
 def _marked(entries: Iterable[Row], outputs: Iterable[Step]) -> list[Row]:
-    """The rows; those of single steps that the page draws below say so."""
+    """The rows; those of steps that the page shows below say so."""
     opened = {f"--show {_word(output.key)}" for output in outputs}
     rows = ((row, row.cells[OPENED_BY] in opened) for row in entries)
     return [Row((row.cells[0], BELOW, *row.cells[2:])) if is_below else row for row, is_below in rows]
@@ -187,12 +187,12 @@ def _outcome(name: str, step: Step, trace: Trace, view: View) -> str:
 
 
 def _word(pattern: str) -> str:
-    """A pattern as a shell takes it."""
+    """A pattern quoted for the shell."""
     return f"'{pattern}'" if set(pattern) & set(" *") else pattern
 
 
 def _telling(step: Step, trace: Trace, view: View) -> str:
-    """What tells something of a step: what its words are, the number that it is, or the entry farthest from 0."""
+    """What best describes a step: its words, its single number, or its entry farthest from 0."""
     if words := ranked(trace, step, view):
         (name, share), *others = words
         return f"{name} {share}" + (f", then {others[0][0]} {others[0][1]}" if others else "")
@@ -202,7 +202,7 @@ def _telling(step: Step, trace: Trace, view: View) -> str:
     kept = table(step, trace, view)
     assert kept.value is not None, "the largest entry is one that was kept"
     value = format_number(kept.value[at], view.digits)
-    if (kept.value.dtype.kind in "iu" and kept.value.size > 1) or kept.names:  # places, of which none is the largest
+    if (kept.value.dtype.kind in "iu" and kept.value.size > 1) or kept.names:  # places, which have no order
         places = kept.value.ravel().tolist()
         told = [kept.names[int(i)] if kept.names else str(i) for i in places[:MOST_PLACES]]
         return visible(", ".join(told + [GAP] * (len(places) > MOST_PLACES)))
@@ -218,7 +218,7 @@ def _place(kept: Table, at: tuple[int, ...]) -> str:
 
 
 def _few(entries: list[Row]) -> Iterable[Row]:
-    """The first parts and the last one, where they are many."""
+    """The rows; of many only the first ones and the last."""
     if len(entries) <= MOST_ROWS:
         return entries
     left = len(entries) - MOST_ROWS + 1
@@ -226,28 +226,28 @@ def _few(entries: list[Row]) -> Iterable[Row]:
     return [*entries[: MOST_ROWS - 2], gap, entries[-1]]
 
 
-# How the parts hang together
+# The order of the parts
 
 
 def _drawn(steps: list[tuple[int, Step]], trace: Trace) -> Iterator[Block]:
-    """The order of the parts at the top, and what one part holds of those that are alike inside."""
+    """The order of the outermost parts, and the order inside each part, once for all that are alike."""
     keys = [_way(step, trace) for _, step in steps]
     if any(len(key) > 1 for key in keys):
         rows = tuple(Row(cells) for cells in followed(keys, trace.gaps) if ARROW in cells[1])
         drawn: Block = Rows("in this order", ("in", "follow one another"), rows)
-        if len(rows) == 1:  # all of it, which needs no heading
+        if len(rows) == 1:  # only the outermost order, which needs no table
             drawn = Points((Point(rows[0].cells[1], mark="· "),))
         yield from [Part("section", Heading("In this order"), (drawn,))] if rows else []
 
 
 def _way(step: Step, trace: Trace) -> list[str]:
-    """The names on the way to a step; the outermost part, in which everything comes again, forward or backward."""
+    """The names in a step's key; the outermost group has `, backward` after it in a backward pass."""
     first, *rest = step.key.split("/")
     return [first + BACKWARD if rest and is_backward(step, trace) else first, *rest]
 
 
 def where(trace: Trace, view: View) -> Iterator[Block]:
-    """The parts in their order, with those in brackets that are shown, down to where they stand beside others."""
+    """Where the shown parts are: the order of the parts, level by level, with those that are shown in brackets."""
     keys = [_way(step, trace) for step in trace.steps]
     opened = {"/".join(_way(step, trace)) for _, step in shown(trace, view)}
     within: list[str] = []
@@ -267,7 +267,7 @@ def where(trace: Trace, view: View) -> Iterator[Block]:
 
 
 def followed(keys: list[list[str]], gaps: Collection[str] = (), within: str = "") -> Iterator[tuple[str, str]]:
-    """`source → encoder 1 → …`, then the same of the inside of each part that is like none before it."""
+    """`source → encoder 1 → …`, then the same inside each part that is unlike all before it."""
     order = [name for name, _ in groupby(keys, key=lambda key: key[0])]
     inside = grouped(keys, lambda key: key[0])
     parts = {name: [rest for _, *rest in found if rest] for name, found in inside.items()}
@@ -282,12 +282,12 @@ def followed(keys: list[list[str]], gaps: Collection[str] = (), within: str = ""
 
 
 def _shortly(names: list[str]) -> list[str]:
-    """The names, of a long row the first ones and the last."""
+    """The names; of many only the first ones and the last."""
     return names if len(names) <= MOST_IN_A_ROW else [*names[: MOST_IN_A_ROW - 2], GAP, names[-1]]
 
 
 def _around(names: list[str], marked: Collection[str]) -> list[str]:
-    """The names, of a long row the ends and those beside what is marked."""
+    """The names; of many only the ends, and the marked ones with their neighbours."""
     near = {at + by for at, name in enumerate(names) if name in marked for by in (-1, 0, 1)} | {0, len(names) - 1}
     if len(names) <= MOST_IN_A_ROW or len(near) > MOST_IN_A_ROW:
         return _shortly(names)
@@ -296,16 +296,16 @@ def _around(names: list[str], marked: Collection[str]) -> list[str]:
 
 
 def _with_gaps(names: Iterable[str], gaps: Collection[str]) -> Iterator[str]:
-    """The names, with a sign where turns between them are left out."""
+    """The names, with a gap sign where turns between them are left out."""
     signs = (sign for name in names for sign in ((name, GAP) if name in gaps else (name,)))
     return (sign for sign, _ in groupby(signs))
 
 
-# What was found
+# Findings
 
 
 def _found(steps: list[tuple[int, Step]]) -> Iterator[str]:
-    """What central differences and rounding have shown, of all steps together."""
+    """The findings of central differences and of rounding, for all steps together."""
     checks: Mapping[str, Any] = {step.key: step.check for _, step in steps if step.check is not None}
     wrong = [key for key, check in checks.items() if not check.agrees]
     if checks:
@@ -318,7 +318,7 @@ def _found(steps: list[tuple[int, Step]]) -> Iterator[str]:
 
 
 def _of_words(trace: Trace, view: View) -> Rows | None:
-    """What each word that was picked won against."""
+    """A table of the words that were picked, each with its runners-up; None if no word was picked."""
     rows = [(step, ranked(trace, step, view)) for _, step in shown(trace, view)]
     told = [
         Row((step.group or step.name, *(f"{word} {share}" for word, share in words))) for step, words in rows if words

@@ -1,4 +1,4 @@
-"""A page: blocks of data, made of a record, that every format writes; and what of a value or a line fits on one."""
+"""A page: blocks of data, made from a record, that every format writes; and how much of a value fits on a page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from attncalc.common.numerals import Array, is_number
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.render import TABLE, View
 
-if TYPE_CHECKING:  # few pages have pictures, and a terminal's alone need Rich
+if TYPE_CHECKING:  # few pages have pictures, and only a terminal's need Rich
     from rich.text import Text
 
     from attncalc.record.pictures import Picture
 
 
-# What a page shows, as blocks of data: a maker makes them of a record, and every writer writes all of them.
+# What a page shows, as blocks of data: makers make them from records, and every writer can write all of them.
 
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -28,19 +28,19 @@ B = TypeVar("B")
 
 
 class Heading(NamedTuple):
-    """What a page, a part of it or a step is called."""
+    """The heading of a page, a part of it or a step."""
 
     text: str
-    number: int | None = None  # of a step
-    key: str = ""  # by which a step is asked for, where that is longer
+    number: int | None = None  # the step's number
+    key: str = ""  # the step's full name, with its group
 
 
 BACKWARD = ", backward"
-"""Follows the name of a part that stands for the second time, with its gradients: `norm1, backward`."""
+"""Follows the name of a part that is shown a second time, for its gradients: `norm1, backward`."""
 
 
 class Span(NamedTuple):
-    """A part of somebody's text, and how it is set: strong, emphasis, code, or as it is."""
+    """A part of a text, and how it is set: strong, emphasis, code, or plain."""
 
     text: str
     kind: str = ""
@@ -50,20 +50,20 @@ class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
-    kind: str = ""  # what it is to its surroundings: where, why, about, remark, code, sound, wrong, onward, own
-    latex: str = ""  # the same, where it holds formulas
-    spans: tuple[Span, ...] = ()  # the same, where parts of it are set apart
+    kind: str = ""  # its role: where, why, about, remark, code, sound, wrong, onward, own
+    latex: str = ""  # the same text in LaTeX, if it holds formulas
+    spans: tuple[Span, ...] = ()  # the same text in spans, if parts of it are set differently
 
 
 class Note(NamedTuple):
-    """What is said beside a calculation."""
+    """A remark on a calculation."""
 
     text: str
-    kind: str  # "note", "warning", "option", "finding", "alarm" or "silent": who says it, and how loud
+    kind: str  # "note", "warning", "option", "finding", "alarm" or "silent"
 
 
 class Formula(NamedTuple):
-    """A formula, with sizes in place, and the shape that comes out."""
+    """A formula, the same with sizes in place of names, and the shape of its result."""
 
     symbol: str
     text: str = ""
@@ -74,23 +74,23 @@ class Formula(NamedTuple):
 
 
 class Line(NamedTuple):
-    """An entry and how it comes about: `scores[0,1] = 1×1 + 0×0 + 1×1 = 2`."""
+    """An entry and its arithmetic: `scores[0,1] = 1×1 + 0×0 + 1×1 = 2`."""
 
     name: str
     at: Place
-    arithmetic: str  # "" where the entry is passed on, or given
-    links: tuple[str, ...]  # what stands behind the place, each after a sign of equality
-    labels: tuple[str, ...] = ()  # of the place, where its axes have some
-    why: str = ""  # what stands behind the value: words, as `masked`, where no arithmetic gives it, or what decided
+    arithmetic: str  # "" if the entry is only handed on, or given
+    links: tuple[str, ...]  # what follows the place, each after an equals sign
+    labels: tuple[str, ...] = ()  # the place by labels, if its axes have any
+    why: str = ""  # what follows the value in brackets: `masked`, or the comparison that decided
 
     @property
     def place(self) -> str:
-        """`scores[0,1]`, or `scores[the,cat]` where there are labels; a scalar's place is its step."""
+        """`scores[0,1]`, or `scores[the,cat]` with labels; for a scalar just the step's name."""
         return f"{self.name}[{','.join(self.labels or map(str, self.at))}]" if self.at else self.name
 
     @property
     def value(self) -> str:
-        """The entry, as text, without the words behind it."""
+        """The entry as text, without what follows it in brackets."""
         return self.links[-1].removesuffix(f" ({self.why})")
 
     @property
@@ -100,7 +100,7 @@ class Line(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """Entries that are worked out."""
+    """Entries with their arithmetic."""
 
     lines: tuple[Line, ...]
 
@@ -110,31 +110,31 @@ class Ends(NamedTuple):
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    entries: Mapping[Place, Array]  # of each matrix of a stack that is shown, by its place
+    entries: Mapping[Place, Array]  # place in the stack → the entries of the matrix there, for those that are shown
 
 
 class Table(NamedTuple):
     """A value: a number, a row, a matrix with its axes' names and labels, or a stack of them."""
 
     name: str
-    value: Array | None  # 0 where rounding left 1.1e-16 over of terms that cancel; None where it was not kept
+    value: Array | None  # with 0 for mere rounding errors, such as 1.1e-16; None if it was not kept
     axes: tuple[str, ...] = ()
     shape: tuple[int, ...] = ()
     labels: Mapping[str, tuple[str, ...]] = NOTHING
     names: tuple[str, ...] = ()  # what integer entries stand for
     symbol: str = ""
     symbol_latex: str = ""
-    full: Array | None = None  # with what rounding has left
+    full: Array | None = None  # the value with rounding errors
     ends: Ends | None = None
     source: str = ""  # of an operand: where it is from,
     note: str = ""  # how it was read,
-    typed: str = ""  # and how one would type it, where it is small
-    written: Array | None = None  # its entries as they were given, where some are 1/3 or sqrt(2)
-    number: int = 0  # by which the entries of a page point at one another
-    blank: bool = False  # to be filled in, where the value is a number
-    decimal: str = "."  # the mark in its numbers
-    factors: tuple[Table, ...] = ()  # of a matrix product: the two matrices, as they stand in it
-    said: str = ""  # in place of a value that the page draws elsewhere, or not at all
+    typed: str = ""  # and how a user would type it, if it is small
+    written: Array | None = None  # its entries as they were given, if some are like 1/3 or sqrt(2)
+    number: int = 0  # identifies the table, for entries that point at one another
+    blank: bool = False  # whether numbers in it are to be filled in
+    decimal: str = "."  # the decimal mark in its numbers
+    factors: tuple[Table, ...] = ()  # of a matrix product: the two matrices as they are used in it, and the bias
+    said: str = ""  # the words in place of a value that the page shows elsewhere, or not at all
 
     @property
     def can_be_shown(self) -> bool:
@@ -143,12 +143,12 @@ class Table(NamedTuple):
 
     @property
     def is_words(self) -> bool:
-        """Whether the value is no number but text: an operand that is a formula."""
+        """Whether the value is text, as that of an operand that is a formula."""
         return self.value is not None and self.value.dtype.kind == "U"
 
     @property
     def single(self) -> str:
-        """A single number as it was given, or the words of a formula."""
+        """A single number as it was given, or the text of a formula."""
         return str(self.value) if self.is_words else str(self.value).replace(".", self.decimal)
 
     @property
@@ -159,7 +159,7 @@ class Table(NamedTuple):
 
     @property
     def instead(self) -> str:
-        """What is said in place of a value that was not kept, or that has no entries."""
+        """The words in place of a value that was not kept, or has no entries."""
         if self.said:
             return self.said
         if self.value is not None:
@@ -168,42 +168,42 @@ class Table(NamedTuple):
 
 
 LEFT_OUT = "–"
-"""What stands in an entry that nobody has answered."""
+"""Stands for an entry that was left blank."""
 MOST_PLACES = 12
-"""So many places are named of what is wrong in an answer, each an entry, a row or a matrix."""
+"""The most places of wrong entries that are named, each an entry, a row or a matrix."""
 
 
 class Verdict(NamedTuple):
-    """A step of a sheet, marked."""
+    """A marked step of a sheet."""
 
     name: str
     verdict: str
     marks: str
     sound: bool
-    mistake: str = ""  # what is behind it
+    mistake: str = ""  # the mistake behind it
     hint: str = ""
     revealed: str = ""
-    apart: str = ""  # where there are operands that would tell apart what explains it equally well
-    wrong: str = ""  # which entries are wrong, in words, where they are too many for the next
-    places: tuple[tuple[int, ...], ...] = ()  # the same: each an entry, or by fewer indices all that it is in front of
-    map: tuple[tuple[bool, ...], ...] = ()  # the same as a map, row by row, where it is small
-    given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
-    stack: tuple[int, ...] = ()  # the sizes of the axes in front of the columns, along which the rows lie
-    first: int = 0  # by which rows and columns are counted from
-    labels: tuple[tuple[str, ...], ...] = ()  # of each axis, () where it has none
-    axes: tuple[str, ...] = ()  # what they are called
-    misshapen: str = ""  # which shape the answer has, where another is asked for: no entry of it is right or wrong
+    apart: str = ""  # the words on operands for which equally good explanations give different answers
+    wrong: str = ""  # which entries are wrong, in words, if they are too many for `places`
+    places: tuple[tuple[int, ...], ...] = ()  # which entries are wrong; fewer indices stand for a whole row or matrix
+    map: tuple[tuple[bool, ...], ...] = ()  # the same as a small map, row by row
+    given: tuple[tuple[str, ...], ...] = ()  # the answer, in the rows of the map
+    stack: tuple[int, ...] = ()  # the sizes of all axes but that of the columns, over which the rows of the map run
+    first: int = 0  # the index of the first row and column
+    labels: tuple[tuple[str, ...], ...] = ()  # of each axis, () if it has none
+    axes: tuple[str, ...] = ()  # the names of the axes
+    misshapen: str = ""  # the shape of the answer, if it is the wrong one, so that no entry is right or wrong
 
     @property
     def caption(self) -> str:
-        """What the map is."""
+        """The caption of the map."""
         if self.misshapen:
             return f"as written: {self.misshapen}"
         return "as written, × where it is wrong" if self.given else "× where it is wrong"
 
     @property
     def along(self) -> str:
-        """What the axes of the stack are called, `h,n`, where there are several."""
+        """The names of the rows' axes, `h,n`, if there are several."""
         return ",".join(self.axes[:-1]) if len(self.axes) > 2 else ""
 
     @property
@@ -224,17 +224,17 @@ class Verdict(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What stands above the columns of the map."""
+        """The headings of the map's columns."""
         return self._names(-1, range(len(self.map[0])))
 
     def _names(self, axis: int, places: Iterable[int]) -> tuple[str, ...]:
-        """The places along an axis by their labels, or by their numbers."""
+        """The places along an axis by their labels, or by their indices."""
         words = self.labels[axis] if self.labels else ()
         return tuple(visible(words[place]) if words else str(place + self.first) for place in places)
 
     @property
     def signs(self) -> Iterator[tuple[str, ...]]:
-        """The rows of the map: a × at what is wrong, a – at what is left out, else a dot; or none at all."""
+        """The rows of the map: × for a wrong entry, – for one left blank, else a dot, or nothing if it is misshapen."""
         given = self.given if self.map and self.given else tuple(("",) * len(row) for row in self.map)
         for row, cells in zip(self.map, given, strict=True):
             signs = (LEFT_OUT if cell == LEFT_OUT else "×" for cell in cells)
@@ -243,7 +243,7 @@ class Verdict(NamedTuple):
 
     @property
     def answered(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The rows of the map by their indices: what was answered, with a × at what is wrong."""
+        """(row's name, the answer with × at wrong entries) for each row of the map."""
         given = self.given or tuple(("·",) * len(row) for row in self.map)
         for number, (row, cells) in enumerate(zip(self.signs, given, strict=True)):
             at = enumerate(_place(number, self.stack))
@@ -252,7 +252,7 @@ class Verdict(NamedTuple):
 
     @property
     def besides(self) -> Iterator[str]:
-        """What else is said of the answer, below its map or in place of one."""
+        """Further remarks on the answer, below its map or in place of one."""
         if self.wrong_entries and (not self.map or len(self.stack) > 1):
             yield f"wrong entries: {self.wrong_entries}"
         if self.given and not self.map:
@@ -277,27 +277,27 @@ class Rows(NamedTuple):
     right: frozenset[int] = frozenset()
 
 
-WIDEST_NAME = 32  # characters of a name that words stand beside; a longer one has a line to itself
+WIDEST_NAME = 32  # characters; beside a longer name there are no words, and it has a line to itself
 
 
 def room(names: Iterable[str]) -> int:
-    """How many columns names need that words stand beside."""
+    """How many columns are needed for the names that have words beside them."""
     return max((len(name) for name in names if len(name) <= WIDEST_NAME), default=4)
 
 
 class Spot(NamedTuple):
-    """A step on a map: how far it is off, and what is said of it."""
+    """A step on a map: how far off it is, and the words on it."""
 
     name: str
     text: str
-    word: str  # what it is, where it is not right
+    word: str  # the verdict, unless it is right
     said: str
-    times: float  # as far off as it may be; more than 1 is wrong
-    loud: bool  # whether it is what one should look at
+    times: float  # the largest error as a multiple of the tolerance; more than 1 is wrong
+    loud: bool  # whether a reader should look at it first
 
 
 class Map(NamedTuple):
-    """The steps of each part side by side, which open what is told of them; where nothing opens, words are instead."""
+    """The steps of each part side by side, as links to their details; `instead` is for formats without links."""
 
     caption: str
     names: tuple[str, ...]
@@ -306,18 +306,18 @@ class Map(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One thing that is said: a name, a sentence or a formula, and words about it."""
+    """An item of a list: a name, a sentence or a formula, and words about it."""
 
     text: str
     words: str = ""
-    mark: str = ""  # what stands in front of it: a number, a dot
-    latex: str = ""  # of a formula
-    value: str = ""  # what a name stands for, as one would type it
-    fields: tuple[str, ...] = ()  # of a list that programs read: a line of plain, with tabs between
+    mark: str = ""  # what is in front of it: a number, a dot
+    latex: str = ""  # the formula in LaTeX
+    value: str = ""  # what the name stands for, as a user would type it
+    fields: tuple[str, ...] = ()  # in a list for programs: the fields of a plain line, separated by tabs
 
 
 class Points(NamedTuple):
-    """Several of these; names that words stand beside have so many columns, and 0 puts words below."""
+    """A list of points; `room` is the width of the names that have words beside them, and 0 puts words below."""
 
     points: tuple[Point, ...]
     room: int = 0
@@ -333,16 +333,16 @@ class Part(NamedTuple):
     blocks: tuple[Any, ...]
 
     def all(self, kind: type[B]) -> Iterator[B]:
-        """Its blocks of a kind."""
+        """Its blocks of this type."""
         return (block for block in self.blocks if isinstance(block, kind))
 
     def one(self, kind: type[B]) -> B:
-        """The one block of a kind."""
+        """The one block of this type."""
         return next(self.all(kind))
 
     @property
     def lines(self) -> list[Line]:
-        """The entries that are worked out in it."""
+        """The entries with arithmetic in it."""
         return [line for block in self.all(Arithmetic) for line in block.lines]
 
     @property
@@ -357,21 +357,21 @@ Block: TypeAlias = (
 
 
 class Told(NamedTuple):
-    """What one entry tells when it is pointed at."""
+    """What is shown when an entry is pointed at."""
 
     how: str  # "output[0,1] = 0.5×2 + 0.5×5 = 3.5, from weights at n=0 and V at d_v=1"
     origins: str  # the same for the script: "3:0,0-1;1:0-1,2", a table's number and the places along its axes
 
 
 class Page(NamedTuple):
-    """A page, and what its entries tell where they can be pointed at."""
+    """A page, and what is shown when its entries are pointed at."""
 
     title: str
     blocks: tuple[Any, ...]
-    told: Mapping[int, Mapping[Place, Told]] = NOTHING  # by the numbers of tables
-    felt: frozenset[int] = frozenset()  # the tables that entries were made from
-    values: bool = False  # whether it is nothing but values
-    steps: int = 0  # how many there are, be they shown or not
+    told: Mapping[int, Mapping[Place, Told]] = NOTHING  # table's number → place → what is shown
+    felt: frozenset[int] = frozenset()  # the numbers of tables from which entries were made
+    values: bool = False  # whether it holds nothing but values
+    steps: int = 0  # how many there are, shown or not
 
     def all(self, kind: type[B]) -> Iterator[B]:
         """Its blocks of a kind."""
@@ -387,7 +387,7 @@ def write(page: Page, format: str, view: View | None = None) -> str | bytes:
 
 
 def _laid_open(blocks: Iterable[Any]) -> Iterator[Any]:
-    """The blocks for a format in which nothing is opened: without what a map opens, and words in the map's place."""
+    """The blocks for a format without links: without the details behind a map, and with words in the map's place."""
     for block in blocks:
         if isinstance(block, Map):
             yield from () if block.instead is None else (block.instead,)
@@ -397,18 +397,18 @@ def _laid_open(blocks: Iterable[Any]) -> Iterator[Any]:
             yield block._replace(blocks=tuple(_laid_open(block.blocks))) if block.kind == "section" else block
 
 
-# A value as tables of text: its last two axes make a table, those in front a stack; large ones by their ends.
+# A value as tables of text: the last two axes make a table, axes in front a stack; of large tables only the ends.
 
 
 GAP = "…"
 BLANK, NOT_ASKED = "____", "–"
-"""What stands where an entry is to be filled in, and where it is not: between rules both would look like a box."""
+"""Stand for an entry to fill in, and for one that is not asked for, which in a ruled table would look like a box."""
 LARGE = 20_000  # entries
-LEAST_HIDDEN = 3  # a gap takes a line itself
+LEAST_HIDDEN = 3  # rows or columns; fewer are shown, since a gap takes a line itself
 
 
 class Limits(NamedTuple):
-    """How much of a value is shown; with the view's `everything`, all of it."""
+    """How much of a value is shown, unless the view asks for everything."""
 
     rows: int = 24
     columns: int = 40
@@ -418,21 +418,21 @@ class Limits(NamedTuple):
 class Matrix(NamedTuple):
     """One matrix: which indices of its rows and columns are shown, and their entries as text."""
 
-    at: Place  # its place along the axes in front
+    at: Place  # its place in the stack
     rows: tuple[int | None, ...]  # None is a gap; a vector is one row
     columns: tuple[int | None, ...]
-    entries: tuple[tuple[str, ...], ...]  # a gap's are "…"
+    entries: tuple[tuple[str, ...], ...]  # "…" in a gap
 
 
 class Window(NamedTuple):
-    """The matrices of a value that are shown, and in words what is not."""
+    """The matrices of a value that are shown, and in words what is left out."""
 
     matrices: tuple[Matrix, ...]
     left_out: str = ""  # "22 more columns and 3 more rows"
 
 
 def streamed(table: Table, view: View) -> list[tuple[Matrix, Iterable[tuple[str, ...]]]]:
-    """All of a large value of floats, with lines that are made as they are written; nothing of any other value."""
+    """The matrices of a large value of floats, with lines that are made while they are written; empty for others."""
     value = table.value
     is_plain = value is not None and value.dtype.kind == "f" and not (table.names or table.blank or table.said)
     if not view.everything or value is None or not is_plain or value.size < LARGE or table.decimal != ".":
@@ -453,7 +453,7 @@ def shown_entries(table: Table, view: View, limits: Limits) -> int:
 
 
 def window(table: Table, view: View, limits: Limits) -> Window:
-    """As much of a value as the limits let be shown; a single number is a matrix of one entry."""
+    """As much of a value as the limits allow; a single number is a matrix of one entry."""
     if not table.can_be_shown:
         return Window(())
     limits = whole(table.shape) if view.everything else limits
@@ -474,33 +474,33 @@ def window(table: Table, view: View, limits: Limits) -> Window:
 
 
 def whole(shape: Sequence[int]) -> Limits:
-    """The limits that let all of a value be shown: how many rows, columns and matrices it has."""
+    """The limits at which all of a value is shown: the numbers of its rows, columns and matrices."""
     height, breadth = (1, 1, *shape)[-2:]
     return Limits(height, breadth, prod(shape[:-2]))
 
 
 def sized(shape: Sequence[int]) -> str:
-    """`2×3`, and `[3]` for a vector, whose length alone would be read as a number."""
+    """`2×3`; `[3]` for a vector, since its length alone could be taken for a number."""
     return f"[{shape[0]}]" if len(shape) == 1 else "×".join(map(str, shape))
 
 
 def ends(size: int, most: int) -> list[int]:
-    """The indices that are shown of an axis: all of them, or the first ones and the last."""
+    """The indices of an axis that are shown: all, or the first ones and the last."""
     return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]
 
 
 def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:
-    """The places of the matrices of a stack that are shown."""
+    """The places of those matrices of a stack that are shown."""
     return [_place(number, shape[:-2]) for number in ends(prod(shape[:-2]), limits.tables)]
 
 
 def _place(number: int, sizes: Sequence[int]) -> Place:
-    """The place along axes of these sizes that has so many places before it."""
+    """The place with this number, counting the places along axes of these sizes from 0."""
     return tuple(number // prod(sizes[axis + 1 :]) % size for axis, size in enumerate(sizes))
 
 
 def _part(table: Table, at: Place, rows: Sequence[int], columns: Sequence[int]) -> Array:
-    """Some rows and columns of one matrix of a stack, a vector being a row."""
+    """Some rows and columns of one matrix of a stack; a vector counts as one row."""
     if table.value is None:
         assert table.ends is not None, "asked of what can be shown"
         below = [[table.ends.rows.index(i)] for i in rows]
@@ -516,7 +516,7 @@ def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
 
 
 def _entries(table: Table, parts: Sequence[Array], view: View) -> Sequence[list[list[str]]]:
-    """The entries of parts as text; those that stand for something by its name, `queen (4)`; words as they are."""
+    """The entries of parts as text; ids with the word that they stand for, `queen (4)`; words as they are."""
     if table.blank:
         return [[[NOT_ASKED if isnan(entry) else BLANK for entry in line] for line in part] for part in parts]
     if table.names:
@@ -547,23 +547,23 @@ def located(table: Table, matrix: Matrix) -> Iterator[tuple[Place, str]]:
 
 
 def left_out(hidden: Iterable[tuple[int, str]]) -> str:
-    """`22 more columns and 3 more rows`; "" where nothing is."""
+    """`22 more columns and 3 more rows`; "" if nothing is hidden."""
     parts = [amount(count, f"more {thing}") for count, thing in hidden if count]
     return " and ".join(parts)
 
 
 def axes(table: Table) -> tuple[str, str]:
-    """The names of the axes of rows and of columns; a vector has columns alone."""
+    """The names of the row axis and of the column axis; a vector has only columns."""
     down, across = ("", "", *table.axes)[-2:]
     return down, across
 
 
 class Labelled(Protocol):
-    """What has labels along its axes."""
+    """Anything with labels along its axes."""
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """An axis → its labels."""
+        """Axis → its labels."""
 
 
 def label(table: Labelled, axis: str, index: int) -> str:
@@ -573,14 +573,14 @@ def label(table: Labelled, axis: str, index: int) -> str:
 
 
 def bare(name: str) -> str:
-    """What of a name differs by more than a capital or an index: `wq` for `W_Q`."""
+    """A name without capitals and underscores, to compare it with another: `wq` for `W_Q`."""
     return name.replace("_", "").casefold()
 
 
 def spoken(table: Labelled, axis: str, index: int) -> str:
-    """How a place along an axis is asked for: by its label, or by its index where that could be mistaken.
+    """How a user asks for a place along an axis: by its label, or by its index if the label is ambiguous.
 
-    Where labels are numbers both could be: the axis stands before them, `step=4000`.
+    If labels are numbers, an index would be ambiguous too, so the axis stands in front of the label: `step=4000`.
     """
     labels = table.labels.get(axis, ())
     word = labels[index] if labels else ""
@@ -592,25 +592,25 @@ def spoken(table: Labelled, axis: str, index: int) -> str:
 
 
 def heading(table: Table, matrix: Matrix) -> str:
-    """Which matrix of a stack it is: `b = 1, h = 0`."""
+    """The heading of a matrix in a stack: `b = 1, h = 0`."""
     return ", ".join(f"{axis} = {label(table, axis, i)}" for axis, i in zip(table.axes, matrix.at, strict=False))
 
 
 # What tables and pictures on a terminal share.
 
 
-FAINT = "dim"  # indices, lines and gaps: no weaker than that, since a reader must see them on any background
+FAINT = "dim"  # for indices, lines and gaps; not fainter, since they must be visible on any background
 
 
 def right(text: str, width: int) -> str:
-    """Text at the right of so many columns, however wide its characters are."""
-    from rich.cells import cell_len  # a door, as below: only what a terminal shows needs Rich
+    """Text right-aligned in so many columns, whatever the width of its characters."""
+    from rich.cells import cell_len  # a door, as below: only terminal pages need Rich
 
     return " " * (width - cell_len(text)) + text
 
 
 def shortened(text: str, width: int, view: View) -> str:
-    """A label within so many columns, with the sign of a gap where it is cut."""
+    """A label cut to so many columns, ending in `…` if it was longer."""
     from rich.cells import cell_len, set_cell_size
 
     text, gap = view.spell(text), view.spell(GAP)
@@ -620,7 +620,7 @@ def shortened(text: str, width: int, view: View) -> str:
 
 
 def missing(view: View, *hidden: tuple[int, str]) -> Iterator[Text]:
-    """`… 22 more columns and 3 more rows (--all shows them)`, where any are."""
+    """`… 22 more columns and 3 more rows (--all shows them)`, if any are hidden."""
     from rich.text import Text
 
     if words := left_out(hidden):

@@ -1,4 +1,4 @@
-"""Lines without boxes, for listeners and pipes: formulas also in words, numbers in full, a matrix one row a line."""
+"""Lines without boxes, for screen readers and pipes: formulas also in words, numbers in full, one line for each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attncalc.render.page import Arithmetic, Formula, Heading, Note, Page, Parag
 
 
 def write(page: Page, view: View) -> str:
-    """The page as lines that can be read out; of a value alone its rows."""
+    """The page as lines that can be read out; for a value alone, its rows."""
     lines = [(line,) if isinstance(line, str) else line for line in _lines(page, view)]
     return "".join("\t".join(map(view.spell, line)) + "\n" for line in lines)
 
@@ -49,7 +49,7 @@ def _part(part: Part, view: View) -> Iterator[str | Sequence[str]]:
         yield from (note.text for note in part.all(Note))
     elif part.kind in ("steps", "result"):
         for each in part.blocks:
-            if isinstance(each, Paragraph):  # turns that are left out
+            if isinstance(each, Paragraph):  # on turns that are left out
                 yield from ["", each.text]
                 continue
             for step in each.all(Part):
@@ -89,7 +89,7 @@ def _step(part: Part, view: View) -> Iterator[str]:
 
 
 def _cells(part: Part, *, counts: bool) -> Iterator[str]:
-    """The arithmetic of entries, below their step's formula; the first that has indices says whence they count."""
+    """The arithmetic of entries, below their step's formula; if it `counts`, it says that indices count from 0."""
     formula = part.one(Formula)
     why = part.one(Paragraph)
     arithmetic = part.one(Arithmetic)
@@ -101,7 +101,7 @@ def _cells(part: Part, *, counts: bool) -> Iterator[str]:
 
 
 def _section(part: Part, view: View) -> Iterator[str | Sequence[str]]:
-    """A heading and what is said there; of a list that programs read, the list alone."""
+    """A heading and its contents; for a list that programs read, only the list."""
     points = [point for block in part.all(Points) for point in block.points]
     if any(point.fields for point in points):
         yield from (point.fields for point in points)
@@ -127,7 +127,7 @@ def _section(part: Part, view: View) -> Iterator[str | Sequence[str]]:
 
 
 def _given(table: Table, view: View) -> Iterator[str]:
-    """An operand and its entries, which whoever is to work with them has nowhere else."""
+    """An operand and its entries, which a listener finds nowhere else."""
     yield from [_operand(table), *_labels(table)]
     yield from [] if table.is_words else _values([table], view)
 
@@ -157,7 +157,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
 
 
 def _rows(rows: Rows) -> Iterator[str]:
-    """A row a line, each cell behind the name of its column."""
+    """A line for each row, with each cell after the name of its column."""
     for row in rows.rows:
         named = (f"{name}: {cell}" if name else cell for name, cell in zip(rows.head, row.cells, strict=True) if cell)
         yield "; ".join(named)
@@ -176,7 +176,7 @@ def _values(blocks: Sequence[Any], view: View) -> Iterator[str]:
 
 
 def rows(value: Array, digits: int | None = None) -> Iterator[list[str]]:
-    """A number; a vector or the rows of a matrix; nothing in a row between matrices."""
+    """The rows of a value: a number or a vector is one row; an empty row separates the matrices of a stack."""
     written = np.atleast_2d(_entries(value, digits))
     for number, matrix in enumerate(written.reshape(-1, *written.shape[-2:])):
         if number:
@@ -185,9 +185,9 @@ def rows(value: Array, digits: int | None = None) -> Iterator[list[str]]:
 
 
 def _entries(value: Array, digits: int | None) -> Array:
-    """Numbers in the letters that every reader of numbers takes, infinities too, and none with a blank inside.
+    """The entries as text that every program can read, infinities too, without blanks inside.
 
-    To so many digits, exact numbers are decimals; what holds letters has none.
+    With `digits`, exact numbers are written as decimals, unless they hold letters.
     """
     if digits is not None and value.dtype == object:
         decimals = numeric(value)

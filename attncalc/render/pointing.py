@@ -1,4 +1,4 @@
-"""What an entry of a page tells when it is pointed at: its arithmetic, and which entries it was made from."""
+"""What is shown when an entry of a page is pointed at: its arithmetic, and the entries from which it was made."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from attncalc.render.page import (
 from attncalc.render.worked import leading, links, written
 from attncalc.solve import asking
 
-MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand
+MOST_WORKED = 2_000  # entries of a page for which the arithmetic is prepared
 WORDIEST = 240  # characters
 
 THE_RESULT = "the same numbers as the result"
@@ -37,7 +37,7 @@ Key = tuple[bool, str]  # whether it is an operand, and its name or its step's k
 
 
 def page(trace: Trace, view: View) -> Page:
-    """The page of a trace whose entries tell something; those of a value alone, or of lines of arithmetic, do not."""
+    """The page of a trace with entries to point at, unless it shows only a value or lines of arithmetic."""
     made = traces.page(trace, view, once=False)
     if view.bare or view.cells:
         return made
@@ -46,7 +46,7 @@ def page(trace: Trace, view: View) -> Page:
 
 
 def _once(page: Page) -> Page:
-    """The page with the result's table once: at the end, though its step stands in the midst of the others."""
+    """The page with the result's table only at the end, even if its step is in the midst of the others."""
     again = {step.heading.key for part in page.all(Part) for step in part.steps if step.kind == "again"}
 
     def told(block: Any) -> Any:
@@ -62,7 +62,7 @@ def _once(page: Page) -> Page:
 
 
 def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
-    """The page with what its entries tell, as many as so many of each value are shown; the result's go first."""
+    """The page with what is shown for its entries, as far as the limits show them; the result comes first."""
     tables = _Tables(page, trace, view)
     told: dict[int, Mapping[Place, Told]] = {}
     silent, left = dict[int, str](), MOST_WORKED
@@ -96,25 +96,25 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
 
 
 class _Tables:
-    """The tables of a page by what they show, with their numbers."""
+    """The tables of a page by the step or operand that they show, with their numbers."""
 
     def __init__(self, page: Page, trace: Trace, view: View) -> None:
         self.trace, self.view = trace, view
         parts = {part.kind: part for part in page.all(Part)}
         steps = [part for kind in ("result", "steps") if kind in parts for part in parts[kind].steps]
-        self.steps = [part for part in steps if part.one(Table).said != THE_RESULT]  # which stands elsewhere
+        self.steps = [part for part in steps if part.one(Table).said != THE_RESULT]  # the others are shown elsewhere
         self.shown: dict[Key, list[Table]] = {(True, table.name): [table] for table in parts["given"].all(Table)}
         for part in self.steps:
             self.shown.setdefault((False, part.heading.key), []).append(part.one(Table))
         self.numbers = {id(table): number for number, table in enumerate(chain.from_iterable(self.shown.values()))}
-        self.made = {(step.key, step.axes): step for step in (*trace.outputs, *trace.steps)}  # one may lack an axis
+        self.made = {(step.key, step.axes): step for step in (*trace.outputs, *trace.steps)}  # outputs may lack one
         operands = {(True, name): step for name, step in operand_steps(trace).items()}
         self.known = {key: step for key, step in operands.items() if key in self.shown}
         self.known |= {(False, step.key): step for step in self.made.values()}
-        self.felt: set[int] = set()  # the numbers of those that an entry was made from
+        self.felt: set[int] = set()  # the numbers of tables from which entries were made
 
     def told(self, table: Table, step: Step, at: Place, entry: str) -> Told | None:
-        """What an entry tells, and from which tables; None where there is nothing to tell."""
+        """What is shown for an entry, and the entries from which it was made; None if there is nothing to show."""
         sources = grouped(asking.origins(self.trace, step, at), lambda origin: (origin.operand, origin.of))
         words = [_words(self.known.get(source), found, step.group) for source, found in sources.items()]
         how = _how(self.trace, step, at, _place(table, step, at), entry, words, self.view)
@@ -126,7 +126,7 @@ class _Tables:
 
 
 def _places(pairs: Iterable[tuple[Table, Iterable[Origin]]], numbers: Mapping[int, int]) -> str:
-    """`3:0,0-1 4:0-1`: blocks of one source, in every table that shows it."""
+    """`3:0,0-1 4:0-1`: blocks of one source, in all tables that show it."""
     return " ".join(
         f"{numbers[id(table)]}:{','.join(_span(origin.ranges[axis]) for axis in table.axes)}"
         for table, origins in pairs
@@ -139,7 +139,7 @@ def _span(along: range) -> str:
 
 
 def _words(source: Step | None, blocks: list[Origin], group: str) -> str:
-    """`weights at n=0`, as a step of that group says it: a whole axis needs no words, several blocks too many."""
+    """`weights at n=0`: one block, with whole axes left out; for several blocks just `entries of weights`."""
     name = source.symbol if source else blocks[0].of
     if source and source.group not in ("", group):
         name = f"{name} of {source.group}"
@@ -161,7 +161,7 @@ def _along(source: Step | None, axis: str, along: range) -> str:
 
 
 def _place(table: Table, step: Step, at: Place) -> str:
-    """`scores[the,cat]`, as `--cell` takes it; a number alone is its step."""
+    """`scores[the,cat]`, as `--cell` takes it; for a single number just the step's name."""
     words = ",".join(spoken(table, axis, i) for axis, i in zip(table.axes, at, strict=True))
     return f"{step.name}[{words}]" if at else step.name
 

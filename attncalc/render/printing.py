@@ -1,4 +1,4 @@
-"""A page as a class gets it: with a teacher's own texts, indices from 1, and decimal commas."""
+"""A page printed for a class: with a teacher's own texts, indices from 1, and decimal commas."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 TEXTS = ("Title", "Instructions", "Header", "Footer")
 TITLE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
 PLACE = re.compile(r"\"[^\"]*\"|\[\d+(?:…\d+)?(?:,\d+(?:…\d+)?)*\]")
-"""A place, as pages write it: `[0,1]`, `[1024…1087,0…63]`; or somebody else's words, which stand in quotes."""
+"""A place, as pages write it, `[0,1]`, `[1024…1087,0…63]`; or quoted text, which must not be changed."""
 READ = ["backticks", "emphasis", "entity", "escape", "link", "autolink", "list", "newline"]
-"""What is read of Markdown in texts of one's own, by the names of rules."""
+"""The rules of Markdown that are read in a teacher's texts."""
 SPANS = {"strong_open": "strong", "em_open": "emphasis", "code_inline": "code"}
 NUMBER = re.compile(r"(?<![\w.])(\d+)\.(\d+(?:e[-+]?\d+)?)(?!\w|\.\d)")
 CALL = re.compile(r"\w\([^()]*\)")
@@ -38,14 +38,14 @@ CALL = re.compile(r"\w\([^()]*\)")
 
 @dataclass(frozen=True)
 class Printing:
-    """How pages are printed for a class: the texts by their headings, the first index, the decimal mark."""
+    """How pages are printed for a class: texts by heading, the first index, the decimal mark."""
 
     texts: Mapping[str, tuple[Paragraph, ...]] = field(default_factory=dict)
     base: int = 0
     decimal: str = "."
 
     def words(self, text: str) -> str:
-        """Words of ours, with their places and numbers as they are to be printed."""
+        """Text of ours, with its places and numbers as they are to be printed."""
         if self.base:
             text = PLACE.sub(self._place, text)
         return self.number(text)
@@ -56,7 +56,7 @@ class Printing:
         return re.sub(r"\d+", lambda index: str(int(index[0]) + self.base), found[0])
 
     def number(self, text: str) -> str:
-        """The same without its places: `[1]` may be a row of numbers; with commas it is `max(0,5; 1,5)`."""
+        """Numbers as they are to be printed, with places left alone, since `[1]` may be a row; `max(0,5; 1,5)`."""
         if self.decimal == ".":
             return text
         return NUMBER.sub(rf"\1{self.decimal}\2", CALL.sub(lambda call: call[0].replace(", ", "; "), text))
@@ -66,7 +66,7 @@ AS_IT_IS = Printing()
 
 
 def texts_of(markdown: str, source: str) -> dict[str, tuple[Paragraph, ...]]:
-    """The texts of a file by their headings, each as its paragraphs; an item of a list is one by itself."""
+    """Heading → paragraphs, for the texts of a file; each item of a list is a paragraph."""
     found: dict[str, list[str]] = {}
     name = ""
     for number, line in enumerate(markdown.splitlines(), 1):
@@ -88,10 +88,10 @@ def texts_of(markdown: str, source: str) -> dict[str, tuple[Paragraph, ...]]:
 
 
 def _paragraphs(markdown: str) -> Iterator[Paragraph]:
-    """Paragraphs and items of lists, what is emphasised, strong or code in them; a link has its address behind it."""
-    from markdown_it import MarkdownIt  # a door: few pages have texts of one's own
+    """Paragraphs and items of lists, with emphasis, strong and code as spans; links are followed by their address."""
+    from markdown_it import MarkdownIt  # a door: few pages have a teacher's texts
 
-    items: list[int] = []  # of the lists that are open the number of the item; 0 where they have none
+    items: list[int] = []  # the item's number in each open list; 0 if the list has no numbers
     mark = ""
     for token in MarkdownIt("zero").enable(READ).parse(markdown):
         if token.type in ("bullet_list_open", "ordered_list_open"):
@@ -126,7 +126,7 @@ def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def printed(page: Page, how: Printing) -> Page:
-    """The page as it is printed for a class."""
+    """The page as printed for a class."""
     blocks = [_block(block, how) for block in page.blocks]
     texts = how.texts
     title = " ".join(part.text for part in texts.get("Title", ())) or page.title
@@ -139,7 +139,7 @@ def printed(page: Page, how: Printing) -> Page:
 
 
 def _is_instructed(block: Any) -> bool:
-    """Whether there are usual instructions, in whose place others stand."""
+    """Whether a block has our own instructions, which a teacher's may replace."""
     inside = block.blocks if isinstance(block, Page | Part) else ()
     return (isinstance(block, Paragraph) and block.kind == "instructions") or any(map(_is_instructed, inside))
 
@@ -153,7 +153,7 @@ def _block(block: Any, how: Printing) -> Any:
     if isinstance(block, Points):
         points = (point._replace(text=words(point.text), words=words(point.words)) for point in block.points)
         return block._replace(points=tuple(points))
-    if isinstance(block, Rows):  # whose first column holds names
+    if isinstance(block, Rows):  # their first column holds names
         rows = (row._replace(cells=(row.cells[0], *map(words, row.cells[1:]))) for row in block.rows)
         return block._replace(rows=tuple(rows))
     if isinstance(block, Formula):
@@ -167,7 +167,7 @@ def _block(block: Any, how: Printing) -> Any:
 
 
 def _inside(block: Any, how: Printing) -> list[Any]:
-    """A block of a part; in place of usual instructions a teacher's own."""
+    """A block of a part, with a teacher's instructions in place of ours."""
     if isinstance(block, Paragraph) and block.kind == "instructions" and "Instructions" in how.texts:
         return [part._replace(kind=block.kind) for part in how.texts["Instructions"]]
     return [_block(block, how)]

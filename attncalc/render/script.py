@@ -1,4 +1,4 @@
-"""The script of the HTML page, as text: an entry that is pointed at tells how it was made, back to what was given."""
+"""The script of the HTML page, as text: it shows how an entry that is pointed at was made, back to the operands."""
 
 from attncalc.render.html_values import LONG_POWER, POWER
 

@@ -1,4 +1,4 @@
-"""A page on a terminal, drawn by Rich: in somebody's own program too, in a panel, a layout or a live display."""
+"""A page on a terminal, drawn by Rich, also within other programs' panels, layouts and live displays."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from attncalc.render.page import (
 if TYPE_CHECKING:  # few pages have pictures
     from attncalc.record.pictures import Picture
 
-ACCENT = "bold color(63)"  # a blue that black and white carry alike, and that the colour-blind tell from ALARM
+ACCENT = "bold color(63)"  # a blue that is visible on black and white, and that the colour-blind tell from ALARM
 ALARM = "bold color(130)"  # an orange
 SOUND = "color(29)"
 REASON = "italic"
@@ -76,16 +76,16 @@ KINDS = {
 """The kind of a paragraph or a note → its style."""
 
 ENDLESS = 1_000_000  # columns of a page that has no width
-PROSE = 80  # columns of what is explained on such a page
+PROSE = 80  # columns of explanations on such a page
 SHORTEST_RULE = 40
-WIDE = 160  # columns from which on factors stand beside their product, and heads side by side
-MOST_LINES = 2  # of products of heads that stand side by side
-LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it,
-# and so they do where there are hardly more and words would take three lines, or most rows two
+WIDE = 160  # on so many columns, factors stand beside their product, and heads side by side
+MOST_LINES = 2  # rows of such products, one for each head
+LEAST_WORDS = 20  # columns for words at the end of a row; if there are fewer, the words stand below the row,
+# and also if there are hardly more and the words would take three lines, or in most rows two
 
 
 def write(page: Page, view: View) -> str:
-    """The page as text, with the codes of colours where the view has some."""
+    """The page as text, with colour codes if the view has colours."""
     file = StringIO()
     Console(
         file=file,
@@ -100,7 +100,7 @@ def write(page: Page, view: View) -> str:
 
 
 class Indented:
-    """Something drawn from a column on, its first line from another one."""
+    """Something drawn with an indent, which may be different for its first line."""
 
     def __init__(self, inside: RenderableType, indent: int = 0, first: int | None = None) -> None:
         self.inside, self.indent, self.first = inside, indent, indent if first is None else first
@@ -119,7 +119,7 @@ class Indented:
 
 
 def _hung(text: Text, console: Console, first: int, further: int) -> Text:
-    """The text in lines, the first of them wider than the others."""
+    """The text wrapped so that its first line is wider than the others."""
     start, *others = text.wrap(console, first)
     behind = text.plain[len(start) :]
     rest = text[len(text) - len(behind.lstrip()) :].wrap(console, further) if others else ()
@@ -127,7 +127,7 @@ def _hung(text: Text, console: Console, first: int, further: int) -> Text:
 
 
 def _trimmed(line: Sequence[Segment]) -> list[Segment]:
-    """The line without blanks at its end; those on a colour of their own stay."""
+    """The line without trailing blanks, except those with a background colour."""
     shown = list(line)
     while shown and not (shown[-1].style and shown[-1].style.bgcolor):
         last = shown.pop()
@@ -137,7 +137,7 @@ def _trimmed(line: Sequence[Segment]) -> list[Segment]:
 
 
 class Drawn:
-    """A page for Rich, as wide as what it is drawn in."""
+    """A page for Rich, as wide as the place in which it is drawn."""
 
     def __init__(self, page: Page, view: View) -> None:
         self.page, self.view = page, view
@@ -163,11 +163,11 @@ class Drawn:
             yield from [self.text("━" * length, ACCENT)] if is_result else []
 
     def text(self, words: str, style: str = "") -> Text:
-        """Words as the page can carry them."""
+        """Text in the characters that the page may contain."""
         return Text().append(self.view.spell(words), style)
 
     def block(self, block: Any, *, first: bool = False) -> Iterator[RenderableType]:
-        """What a block looks like; all but the first stand below an empty line, unless they belong to the one above."""
+        """A block as drawn; all but the first stand below an empty line, unless they belong to the block above."""
         if isinstance(block, Heading):
             yield self.text(block.text, ACCENT)
         elif isinstance(block, Paragraph):
@@ -197,7 +197,7 @@ class Drawn:
             yield from self.section(part)
 
     def given(self, part: Part) -> Iterator[RenderableType]:
-        """What was given: operands of one file below its name; one by itself where a line would not hold both."""
+        """The operands and options; operands of one file stand below its name, as do those with too long a line."""
         tables = list(part.all(Table))
         named = [(table.source, f"#{table.name}") for table in tables]
         files = Counter(source.removesuffix(name) for source, name in named if source.endswith(name))
@@ -211,19 +211,19 @@ class Drawn:
         if chosen := ", ".join(note.text for note in part.all(Note)):
             drawn.append([Indented(_Whole(self.text(chosen)), 4, first=2)])
         for at, lines in enumerate(drawn):
-            yield from [Text()] if at and len(drawn[at - 1]) > 1 else []  # below a grid
+            yield from [Text()] if at and len(drawn[at - 1]) > 1 else []  # after a grid
             yield from lines
 
     def operand(self, table: Table, source: str) -> Iterator[Indented]:
         """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name.
 
-        Where formulas call it otherwise, and by more than a capital or an index, it is `class_weights = w`.
+        If its name in formulas differs by more than capitals or underscores, it is `class_weights = w`.
         """
         line = self.text(table.name, "bold")
         symbol = self.view.spell(table.symbol)
         line.append(f" = {symbol}" if bare(symbol) != bare(table.name) else "")
         line.append(f" {self.view.spell('←')}{GLUE}{self.view.spell(source)}" if source else "")
-        sizes = re.sub(r" (?=[^(]*\))", GLUE, self.view.spell(table.sizes))  # no axis is torn: `(h d_k)`
+        sizes = re.sub(r" (?=[^(]*\))", GLUE, self.view.spell(table.sizes))  # so that `(h d_k)` is not broken
         line.append(f", {sizes}" if table.shape else "")
         typed = table.typed if table.typed != table.source else ""
         if typed and not table.is_words:
@@ -231,7 +231,7 @@ class Drawn:
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
         if table.note:
             line.append(self.view.spell(f" ({table.note})"), REASON)
-        is_ones = table.source == ONES  # a table of ones tells no more
+        is_ones = table.source == ONES  # a table of ones would say no more
         large = not table.typed and table.can_be_shown and not is_ones
         if large and self.view.show:
             line.append(self.view.spell(" (drawn with --all)"), FAINT)
@@ -250,7 +250,7 @@ class Drawn:
         group = ""
         first = True
         for each in part.blocks:
-            if isinstance(each, Paragraph):  # turns that are left out
+            if isinstance(each, Paragraph):  # on turns that are left out
                 yield from self.block(each)
                 continue
             for step in each.all(Part):
@@ -270,13 +270,13 @@ class Drawn:
 
     @property
     def margin(self) -> int:
-        """Names begin to the right of the steps' numbers."""
+        """The width of the steps' numbers, after which names begin."""
         steps = [step for part in self.page.all(Part) for step in (*part.steps, *part.all(Part))]
         numbers = [step.heading.number or 0 for step in steps]
         return len(str(max([self.page.steps, *numbers]))) + 2
 
     def step(self, part: Part, style: str) -> Iterator[RenderableType]:
-        """A step's line, its reason, its arithmetic where that is short, and its value."""
+        """A step's line, its reason, its arithmetic if that is short, and its value."""
         margin = self.margin
         table = part.one(Table)
         if part.kind == "again":
@@ -293,7 +293,7 @@ class Drawn:
         yield Indented(Group(*self.below(part, table, margin, style)), margin)
 
     def below(self, part: Part, table: Table, margin: int, style: str) -> Iterator[RenderableType]:
-        """What stands below a step's line."""
+        """Everything below a step's line."""
         lines = part.lines
         about = [block for block in part.all(Paragraph) if block.kind == "about"]
         where = [block.text for block in part.all(Paragraph) if block.kind == "where"]
@@ -324,9 +324,9 @@ class Drawn:
         yield from (self.text(note.text, KINDS[note.kind]) for note in found if note.kind != "silent")
 
     def product(self, part: Part, table: Table, margin: int, style: str) -> RenderableType | None:
-        """Matrix products beside their factors and bias, with the row, the column and the entry that are worked out.
+        """Matrix products beside their factors and bias, with the row, column and entry of the arithmetic in colour.
 
-        None where the page is not that wide, or one of them is wider, or they would take too many lines.
+        None if the page is too narrow for one of them, or if they would take too many lines.
         """
         if not table.factors or self.width is None or self.width < WIDE:
             return None
@@ -341,7 +341,7 @@ class Drawn:
         return _in_lines(blocks, self.width - margin, most=MOST_LINES) if blocks else None
 
     def equation(self, grids: Sequence[_Grid], tables: Sequence[Table], lit: Sequence[int], style: str) -> _Block:
-        """Two factors, what is added to them, and what comes of it, beside one another; lit is an entry's place."""
+        """Two factors, the bias and the result side by side; `lit` is the place of the entry in colour."""
         names = [self.text(table.symbol or table.name, "bold") for table in tables]
         signs = "·+"[: len(tables) - 2] + "="
         above: list[RenderableType] = [names[0]]
@@ -350,9 +350,9 @@ class Drawn:
             if at:
                 above += [self.text(signs[at - 1]), names[at]]
                 drawn.append("")
-            has_rows = at != 1 and len(table.shape) > 1  # of the second factor, and of a bias, it is a column
+            has_rows = at != 1 and len(table.shape) > 1  # the second factor, or a bias, has a column in colour
             place = (lit[0] if has_rows else None, lit[1] if at else None) if lit else NOWHERE
-            own = style if table is tables[-1] and not lit else ""  # beside bold entries the one in colour is fainter
+            own = style if table is tables[-1] and not lit else ""  # beside bold entries colour looks faint
             drawn.append(_drawn(one, one.columns, table, self.view, own, place))
         beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
         beside.add_row(*above)
@@ -362,11 +362,11 @@ class Drawn:
         return _Block(self.view.spell(heading(tables[-1], grids[-1].matrix)), width, beside)
 
     def prose(self, words: str) -> RenderableType:
-        """What is explained, in lines that are not too long to be read."""
+        """Explanations, in lines that are short enough to be read."""
         return _Narrow(self.text(words), PROSE) if self.width is None else self.text(words)
 
     def grid(self, table: Table, indent: int, style: str = "") -> Iterator[RenderableType]:
-        """A value, drawn from a column on."""
+        """A value, with room left for an indent."""
         is_wide = self.width is not None and self.width >= WIDE
         return grid(table, self.view, None if self.width is None else self.width - indent, style, is_wide=is_wide)
 
@@ -376,7 +376,7 @@ class Drawn:
         return Chain(self.text(line.place), [*map(self.text, links), self.text(value, style)])
 
     def cells(self, part: Part) -> Iterator[RenderableType]:
-        """The arithmetic of entries below their step; the first says whence indices count."""
+        """The arithmetic of entries below their step; the first part says that indices count from 0."""
         formula = part.one(Formula)
         arithmetic = part.one(Arithmetic)
         why = part.one(Paragraph)
@@ -388,7 +388,7 @@ class Drawn:
         yield from (self.text(note.text) for note in part.all(Note))
 
     def section(self, part: Part) -> Iterator[RenderableType]:
-        """A heading, and below it what is said there."""
+        """A heading and its contents."""
         yield self.text(part.heading.text, ACCENT)
         for block in part.blocks:
             if isinstance(block, Paragraph):
@@ -405,7 +405,7 @@ class Drawn:
                 yield Indented(Group(*drawn), 2)
 
     def named(self, table: Table) -> Iterator[RenderableType]:
-        """A value behind its name, or below it."""
+        """A value after its name, or below it."""
         name = self.text(table.name, "bold")
         if not table.shape:
             yield Indented(name.append(self.view.spell(f" = {number(table, self.view)}"), ""), 2)
@@ -419,15 +419,15 @@ class Drawn:
         lengths = [len(point.text) for point in block.points]
         if left and most >= WIDE // 3:
             left = max([left, *(length for length in lengths if length <= WIDE // 3)])
-        if left > most:  # those with a long name have their words below
+        if left > most:  # long names have their words below
             left = max((length for length in lengths if length <= most), default=4)
         if 0 < left < max(lengths) and any("→" in point.text and not point.latex for point in block.points):
-            left = 4  # and all ways have, `centered → x`, where one has
+            left = 4  # if one edge, `centered → x`, has its words below, all have
         for point in block.points:
             yield from self.point(point, left, bold=bool(block.room))
 
     def point(self, point: Point, left: int, *, bold: bool) -> Iterator[RenderableType]:
-        """One of them; with so many columns for names that words stand beside."""
+        """One point; `left` is the width of names that have words beside them."""
         text, words = self.text(point.text, "bold" if bold else ""), self.text(point.words, REASON)
         if point.value:
             yield Indented(self.text(point.text, "bold").append(self.view.spell(f" = {point.value}"), "not bold"), 2)
@@ -440,18 +440,18 @@ class Drawn:
         else:
             mark = Text(self.view.spell(point.mark))
             below = 2 + (mark.cell_len or (4 if not bold else 2))
-            names = "→" in point.text and not point.latex  # of parts, none of which is torn
-            chained = point.latex or bold or names  # or a name with its choices: broken at its signs
+            names = "→" in point.text and not point.latex  # names of parts, which are not broken
+            chained = point.latex or bold or names  # a formula, a name with its choices, or parts: broken at signs
             text.plain = re.sub(r"(?<![→>,]) (?!→|->)| (?=backward)", GLUE, text.plain) if names else text.plain
             chain = Chain(mark + text, hang=below - 2, is_formula=bool(point.latex))
             yield Indented(chain, 2) if chained else Indented(mark + text, below, 2)
             if words:
                 yield Indented(words, left + 4 if left else below)
 
-    # What was marked
+    # Marked steps
 
     def verdict(self, verdict: Verdict) -> Iterator[RenderableType]:
-        """A step with its verdict and its marks, and below it what is said of it."""
+        """A step with its verdict and its marks, and below it the remarks on it."""
         parts: list[Page | Part] = [self.page, *self.page.all(Part)]
         wide = max(len(each.name) for part in parts for each in part.all(Verdict))
         line = self.text(f"{verdict.name:<{wide}}  ", ACCENT)
@@ -479,11 +479,11 @@ class Drawn:
             yield Indented(self.text(verdict.apart, FAINT), 6, first=4)
 
     def rows(self, rows: Rows, margin: int = 0) -> Iterator[RenderableType]:
-        """A table of words, so many columns in; in little room a wide first column stands above, the last one below.
+        """A table of words, indented; if there is little room, a wide first column stands above, the last one below.
 
-        So does a first column beside which names would not fit, as what opens a part. Other columns in between that do
-        not fit stand below too, before the last one; those that a line does not hold are left out, and said to be.
-        Where columns stand below one another, their names stand in one line.
+        The first column also stands above if names in later columns, such as the options that show a part, would not
+        fit beside it. Columns in between that do not fit stand below, before the last one; if even that is too wide,
+        they are left out with a remark. If columns stand below one another, their names share one line.
         """
         lines = [rows.head, *(row.cells for row in rows.rows)]
         spelled = [[self.view.spell(cell) for cell in line] for line in lines]
@@ -527,19 +527,19 @@ DRAWN: dict[type, Callable[[Drawn, Any], Iterator[RenderableType]]] = {
     Table: Drawn.named,
     Verdict: Drawn.verdict,
 }
-"""Kind of block → what draws it; whatever else there is, is a picture."""
+"""Kind of block → the method that draws it; any other block is a picture."""
 
 
-KEPT = "\ue000"  # a blank at which no line is broken: of those that there are, Rich breaks lines at all
+KEPT = "\ue000"  # stands for a blank at which lines don't break, since Rich breaks lines at every kind of blank
 
 
 TYPED = r"--[a-z-]+ (?:'[^']*'|(?:all|N)\b)|\b[a-z]+ \d+/[^\s,;:]+|\w+(?: = \S+)+"
 FORMED = r"(?:→|->) [^→:]+?(?= →| ->|:|$)|\bN\([^()]*\)|[^\s(]*\([^()]* [−+-] [^()]*\)|\S+(?: [−+-] \S+)+|\bhere \S+"
-"""`→ token 2, backward`, `N(0, 1)`, `σ·(1 − σ)`, and `here V`, the factor."""
+"""Text in which lines don't break: `→ token 2, backward`, `N(0, 1)`, `σ·(1 − σ)`, and `here V`, the factor."""
 
 
 def _known(page: Page) -> Iterator[str]:
-    """The steps of a part that comes again, as `token 2` does behind `token 1`, whose reasons were told before."""
+    """The steps of repeated parts, such as `token 2` after `token 1`, whose reasons were given before."""
     told: dict[tuple[str, ...], str] = {}
     for part in page.all(Part):
         for group in part.all(Part):
@@ -553,7 +553,7 @@ def _known(page: Page) -> Iterator[str]:
 def _in_one_line(
     spelled: Sequence[Sequence[str]], widths: Sequence[int], room: int, *, is_typed: bool
 ) -> tuple[int, int, bool]:
-    """The columns of a table of words that a line holds, from one up to another, and whether the last stands beside."""
+    """The range of columns of a table of words that fit on a line, and whether the last column stands beside them."""
     end, last = len(widths) - 1, widths[-1]
     is_needed = 2 * widths[0] > room or is_typed
     start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
@@ -567,7 +567,7 @@ def _in_one_line(
 
 
 class _Whole:
-    """Running text in which what one types stays together, `--cell all`, a step's group, `lr = 0.1`, and formulas."""
+    """Running text in which lines don't break within typed words, `--cell all`, `lr = 0.1`, group names or formulas."""
 
     def __init__(self, words: Text) -> None:
         self.words = words
@@ -587,7 +587,7 @@ class _Whole:
 
 
 class _Narrow:
-    """Something no wider than so many columns."""
+    """Something drawn no wider than so many columns."""
 
     def __init__(self, inside: RenderableType, width: int) -> None:
         self.inside, self.width = inside, width
@@ -597,7 +597,7 @@ class _Narrow:
 
 
 def _links(formula: Formula, name: str) -> Sequence[str]:
-    """`= ∂L/∂scores`, `= Q·Kᵀ`, `= [2×3]·[3×2] → [2×2]`: the shape that comes out stands behind the last of them."""
+    """`= ∂L/∂scores`, `= Q·Kᵀ`, `= [2×3]·[3×2] → [2×2]`: the links of a formula, the last with the result's shape."""
     symbol = formula.symbol if formula.symbol != name else ""
     links = [f"= {link}" for link in (symbol, formula.text, formula.sizes) if link]
     if formula.outcome:
@@ -605,66 +605,66 @@ def _links(formula: Formula, name: str) -> Sequence[str]:
     return links
 
 
-# Formulas on a terminal: broken before their signs where they are wider than the page, and names cut to a width.
+# Formulas on a terminal: broken before their signs if they are wider than the page, with long names broken too.
 
 
 GLUE = "\xa0"
-"""A blank at which no line is broken."""
+"""A blank at which lines don't break."""
 
 THAN = "(?:[<≤=≥>≠]|<=|>=|!=)"
-PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or what decided, `(4 > 2)`: it stays together
-LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|copied along|where(?: \w+ {THAN})?"  # a formula is broken before it
-CHOOSING = ("where", "else")  # a condition is broken before these rather than within it
-PARTING = (*CHOOSING, "≈", "→", "->", "for", "copied")  # and a sum before these rather than before its signs
-TIGHT = "[/⊙⊗·×]"  # and before this rather where there is nothing of the former
-WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # a Σ has its sum
-FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, but for those of a lone number
+PLACE = rf"\[[^][;]*\]|\([^][(),]* {THAN} [^][(),]*\)"  # `[step 1]`, or a comparison `(4 > 2)`: not broken
+LOOSE = rf"[-+−≈→]|->|{THAN}|else|and|or|copied along|where(?: \w+ {THAN})?"  # formulas break before these
+CHOOSING = ("where", "else")  # a choice breaks before these rather than within a condition
+PARTING = (*CHOOSING, "≈", "→", "->", "for", "copied")  # a sum breaks before these rather than before its signs
+TIGHT = "[/⊙⊗·×]"  # formulas break before these only if there is nothing looser
+WORD = rf"(?:(?:{LOOSE}|{TIGHT}) )?(?:\S*Σ\w* )?(?:{PLACE}|left out|all masked|[\S{GLUE}])+\s*|\s+"  # Σ with its sum
+FACTOR = r"(?<=[])ᵀ])(?:/(?=\()|[·×](?=[^\d(]|√?\((?![^()]*\))))"  # between brackets, unless they hold a lone number
 TIMES = r"(?<=\S)[·×]"
-BARRED = r"(?:^|(?<=[][( ^·×√−-]))\|"  # a bar that opens
+BARRED = r"(?:^|(?<=[][( ^·×√−-]))\|"  # an opening bar
 OPENED = rf"[(\[]|{BARRED}"
 CLOSED = ")]|"
 SPLIT = (", ", "; ")
-OUTCOMES = ("≈", "→", "->")  # before a value or a shape that comes out
-LAST = r"(?<=[,#)|])(?=[^,#)|²ᵀ])"  # in a name that is too long for a line
+OUTCOMES = ("≈", "→", "->")  # signs before a resulting value or shape
+LAST = r"(?<=[,#)|])(?=[^,#)|²ᵀ])"  # where a name breaks that is too long for a line
 
 HANG = 4
-"""Columns before what stands below a name."""
+"""The indent of lines below a name."""
 DEEPER = 2
-"""And before a line that goes on within what another line begins with: a term, or a bracket."""
+"""The further indent of a line that continues a term or a bracket of an earlier line."""
 DEEP = 1.5
-"""What a bracket costs in which a line ends; a line costs 1."""
+"""The cost of a line that ends within a bracket, for each level; a line itself costs 1."""
 TORN = 4.0
-"""What a line costs besides that ends within a term, though it holds another one: more than a further line costs."""
+"""The extra cost of a line that ends within a term although it holds another term: more than one more line."""
 PAST = 3.0
-"""And one that ends, or begins, within brackets, though it holds a term outside of them."""
+"""The extra cost of a line that ends or begins within brackets although it holds a term outside of them."""
 
 Depths: TypeAlias = frozenset[tuple[int, int]]
 
 
 class _Break(NamedTuple):
-    """A place at which a line may begin, and what it costs.
+    """A place at which a line may begin, and its cost.
 
-    Its rank within the same brackets is 0 between members or cases, 1 between terms, 2 between factors or words.
+    The rank within the same brackets is 0 between members or cases, 1 between terms, 2 between factors or words.
     """
 
     at: int
     cost: float
     rank: int = 0
-    within: Sequence[int] = ()  # the places of the brackets that it stands in
-    is_outcome: bool = False  # a value or a shape that comes out
+    within: Sequence[int] = ()  # the places of the brackets around it
+    is_outcome: bool = False  # whether a resulting value or shape follows
 
     @property
     def depth(self) -> tuple[int, int]:
-        """How many brackets it is within, and how tight it is: what is deeper is a part of what is less deep."""
+        """The number of brackets around it, and its rank: deeper text is a part of less deep text."""
         return len(self.within), self.rank
 
     def indent(self, parted: Depths, room: int) -> int:
-        """How far a line that begins here hangs in, where others begin as deep as that."""
+        """The indent of a line that begins here: one level for each less deep place at which other lines begin."""
         return min(DEEPER * sum(depth < self.depth for depth in parted), room // 3)
 
 
 class Way(Enum):
-    """Where what follows a name stands on a page that is too narrow for one line."""
+    """Where the links after a name stand on a page that is too narrow for one line."""
 
     BESIDE = "each `=` below the first"
     NAMED = "below the name, but for the first of them"
@@ -672,10 +672,10 @@ class Way(Enum):
 
 
 class Chain:
-    """`scores = Q·Kᵀ = [2×3]·[3×2]` on one line, or where that is too wide with each `=` below the first.
+    """`scores = Q·Kᵀ = [2×3]·[3×2]` on one line, or, if that is too wide, with each `=` below the first.
 
-    After a long name, and where that saves lines or brackets in which lines end, they stand below the name. Lines that
-    are too wide even so are broken outside brackets rather than within them; further ones hang in.
+    After a long name, or if that saves lines or breaks within brackets, they stand below the name. Lines that are still
+    too wide are broken outside brackets rather than within; continued lines are indented.
     """
 
     def __init__(
@@ -702,11 +702,11 @@ class Chain:
         return (line for text, indent, hang in lines for line in broken(text, width, indent=indent, hang=hang))
 
     def laid(self, width: int, way: Way) -> tuple[Sequence[tuple[Text, int, int]], float]:
-        """What stands on lines of its own, with its indent and that of its further lines; and what that costs."""
+        """The texts that start a line, with their indents and those of continued lines; and the cost of this layout."""
         start, (first, *others) = self.start, self.links
         whole, joint = (Text(" ").join(texts) for texts in ([start, *self.links], self.links))
         named = Text.assemble(start, GLUE, first)
-        named.plain = named.plain.replace(f"{GLUE}= ", f"{GLUE}={GLUE}")  # a name is not left alone with the sign below
+        named.plain = named.plain.replace(f"{GLUE}= ", f"{GLUE}={GLUE}")  # keeps name and `=` together
         if whole.cell_len <= width:
             return [(whole, 0, 0)], 0
         below = start.cell_len + 1
@@ -724,7 +724,7 @@ class Chain:
 
 
 class Chains:
-    """The lines of one step, all of which are broken in the same way."""
+    """The lines of one step, which all are laid out in the same way."""
 
     def __init__(self, chains: Sequence[Chain]) -> None:
         self.chains = chains
@@ -739,12 +739,12 @@ class Chains:
 
 
 def cheapest(chains: Sequence[Chain], width: int) -> Way:
-    """The way in which the lines of all of these cost the least; of equals the first."""
+    """The way that costs the least for all these lines together, the first of equals."""
     return min(Way, key=lambda way: sum(chain.laid(width, way)[1] for chain in chains if chain.links))
 
 
 def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0, is_formula: bool = True) -> Iterator[Text]:
-    """The text from `indent` on, broken where it is wider than the page; further lines hang in more."""
+    """The text with an indent, broken if it is wider than the page; continued lines are indented by `hang` more."""
     further = width - indent - hang
     breaks = _breaks(text.plain, width - indent, further, is_formula=is_formula)
     parted = _depths(breaks)
@@ -756,22 +756,22 @@ def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0, is_formula
 
 
 def _depths(breaks: Iterable[_Break]) -> Depths:
-    """How deep lines begin, but for those of a value or a shape that comes out."""
+    """The depths at which lines begin, except those with a resulting value or shape."""
     return frozenset(each.depth for each in breaks if not each.is_outcome)
 
 
 def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> Sequence[_Break]:
-    """The cheapest places at which lines begin: a first one of so many cells, then lines of so many.
+    """The cheapest places at which lines begin, if the first line has `first` cells and the others `further`.
 
-    A line that ends within brackets, though it holds a place outside of them, costs that once more. So does one that
-    ends within a term, though it holds another: `a + b` with `·c` below it reads as `(a + b)·c`. What continues a term,
-    or stands within brackets, hangs in further than what it is a part of.
+    A line that ends within brackets costs more if it could have ended outside of them, and one that ends within a term
+    costs more if it holds another term: `a + b` with `·c` below it reads as `(a + b)·c`. A line that continues a term
+    or a bracket is indented further than the line that it continues.
     """
     if cell_len(text) <= first:
         return ()
     places = [_Break(0, 0), *_places(text, max(further, 1), is_formula), _Break(len(text), 0)]
     parted: Depths = frozenset()
-    while True:  # lines within what turns out to be parted have less room
+    while True:  # lines that continue a broken term or bracket turn out to have less room
         chosen = _cheapest(text, places, [first, *(further - each.indent(parted, further) for each in places[1:])])
         if (found := _depths(chosen)) <= parted:
             return chosen
@@ -779,9 +779,9 @@ def _breaks(text: str, first: int, further: int, *, is_formula: bool = True) -> 
 
 
 def _cheapest(text: str, places: Sequence[_Break], rooms: Sequence[int]) -> Sequence[_Break]:
-    """The places at which lines begin, each line with so much room."""
+    """The cheapest places at which lines begin, given the room of each line, by dynamic programming."""
     last = len(places) - 1
-    best: list[tuple[float, int]] = [(0.0, last)] * (last + 1)  # what the rest costs from a place on, and the next one
+    best: list[tuple[float, int]] = [(0.0, last)] * (last + 1)  # place → the cost from there on, and the next place
     for start in reversed(range(last)):
         found, least = (float("inf"), last), float("inf")
         held: dict[Sequence[int], _Break] = {}
@@ -793,7 +793,7 @@ def _cheapest(text: str, places: Sequence[_Break], rooms: Sequence[int]) -> Sequ
             cost = place.cost + max(0, place.cost - least) + TORN * (looser.rank < place.rank)
             inner = max(len(places[start].within), len(place.within))
             cost += PAST * any(each.rank == 1 and len(each.within) < inner for each in held.values())
-            found = min(found, (cost + best[end][0], -end))  # of equals the longest line
+            found = min(found, (cost + best[end][0], -end))  # among equals the longest line
             least = min(least, place.cost)
             held[place.within] = min(looser, place, key=lambda each: each.rank)
         best[start] = (found[0], -found[1])
@@ -804,7 +804,7 @@ def _cheapest(text: str, places: Sequence[_Break], rooms: Sequence[int]) -> Sequ
 
 
 def _places(text: str, room: int, is_formula: bool) -> Iterator[_Break]:
-    """Where a line may begin: before signs and words, between factors, at last within what is too long for a line."""
+    """Where a line may begin: before signs and words, between factors, or within words that are too long."""
     found: dict[int, tuple[float, int]] = {}
     is_choice = " where " in text
     for word in re.finditer(WORD, text):
@@ -832,7 +832,7 @@ def _places(text: str, room: int, is_formula: bool) -> Iterator[_Break]:
 
 
 def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, tuple[float, int]]]:
-    """Where what is too long for a line is broken even so."""
+    """The breaks within a piece that is too long for a line."""
     at = start
     for part in re.split(LAST, text[start:end]):
         for bit in chop_cells(part, room) if cell_len(part.rstrip()) > room else [part]:
@@ -842,7 +842,7 @@ def _last(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, tup
 
 
 def _brackets(text: str) -> Sequence[tuple[int, ...]]:
-    """The places of the brackets and bars that are open in front of each character."""
+    """For each character the places of the brackets and bars that are open before it."""
     opened = {each.start() for each in re.finditer(OPENED, text)}
     found: list[tuple[int, ...]] = [()]
     for at, sign in enumerate(text):
@@ -851,7 +851,7 @@ def _brackets(text: str) -> Sequence[tuple[int, ...]]:
 
 
 def _members(text: str) -> Sequence[str]:
-    """What stands between semicolons outside of brackets."""
+    """The parts of a text between semicolons outside brackets."""
     brackets = _brackets(text)
     starts = [0, *(each.end() for each in re.finditer("; ", text) if not brackets[each.start()]), len(text)]
     return [text[start:end].rstrip() for start, end in pairwise(starts)]
@@ -859,20 +859,20 @@ def _members(text: str) -> Sequence[str]:
 
 # A value as Rich's tables: a row, a table with its axes' names and labels, or a stack of tables.
 #
-# Numbers stand whole on every page, so what fits is measured before a table is made: the rest is left out by whole
-# columns and rows, and said to be; with `everything` a table is split into blocks of columns instead. A table whose
-# entries are too wide for that is told as a list, entry by entry.
+# Numbers are never cut, so what fits is measured before a table is made: the rest is left out by whole columns and
+# rows, with a remark; with `everything` a table is split into blocks of columns instead. If single entries are too
+# wide, the table is written as a list, entry by entry.
 
 
-ALWAYS_WHOLE = 12  # columns: what a student writes out by hand is shown whole on the narrowest page
+ALWAYS_WHOLE = 12  # columns: tables that a student could write by hand are shown whole even on the narrowest page
 LONGEST_LABEL = 16
 
 BETWEEN = 2  # blanks between columns
-APART = 2 * BETWEEN  # and between tables
+APART = 2 * BETWEEN  # blanks between tables
 
 
 class Ruled(Box):
-    """A rule below the headings, crossed where the labels end; the labels bring their bar with them."""
+    """A rule below the headings, with a cross where the labels end; the bar after labels is part of their text."""
 
     def __init__(self, rule: str, cross: str) -> None:
         blank = "    \n"
@@ -886,15 +886,15 @@ class Ruled(Box):
 
 
 BOXES = {True: Ruled("─", "┼"), False: Ruled("-", "+")}
-"""By whether the page has more than ASCII."""
+"""Whether the page may contain more than ASCII → its box."""
 
 
 class _Column(NamedTuple):
-    """A column: its heading, and its cells, which have one width."""
+    """A column: its heading, and its cells, which all have the same width."""
 
     heading: str
     cells: Sequence[str]
-    place: int | None = None  # None where it stands for columns that are left out
+    place: int | None = None  # its index; None if it stands for columns that are left out
 
     @property
     def gap(self) -> bool:
@@ -912,26 +912,26 @@ class _Grid(NamedTuple):
     corner: str
     labels: Sequence[str]
     columns: Sequence[_Column]
-    above: str = ""  # the columns' axis, where it stands over them and not in the corner
+    above: str = ""  # the name of the columns' axis, if it stands above them, not in the corner
 
     @property
     def margin(self) -> int:
         return max(map(cell_len, (self.corner, *self.labels)))
 
     def width(self, columns: Sequence[_Column] | None = None) -> int:
-        """What these columns, or all of them, take of a line."""
+        """The width of a line with these columns, or with all of them."""
         columns = self.columns if columns is None else columns
         return self.margin + 3 + sum(column.width for column in columns) + BETWEEN * (len(columns) - 1)
 
     def fits(self, columns: Sequence[_Column], width: int | None) -> bool:
-        """Whether a page of that width holds these columns."""
+        """Whether these columns fit on a page of that width."""
         return width is None or self.width(columns) <= width
 
 
 def grid(
     table: Table, view: View, width: int | None, style: str = "", *, is_wide: bool = False
 ) -> Iterator[RenderableType]:
-    """A value on a page of that width; `style` is that of its numbers. On a wide one matrices stand side by side."""
+    """A value on a page of that width; `style` is for its numbers. On a wide page matrices stand side by side."""
     if not table.can_be_shown:
         yield Text(view.spell(table.instead), FAINT)
         return
@@ -956,7 +956,7 @@ def grid(
 
 
 def _stack(table: Table, view: View) -> dict[Place, _Grid]:
-    """The matrices of a value as text, by their places; none where something of it is left out."""
+    """Place → matrix as text, for all matrices of a value; empty if anything of it is left out."""
     shown = window(table, view, Limits()).matrices if table.can_be_shown and table.shape else ()
     if len(shown) < whole(table.shape).tables or any(None in (*each.rows, *each.columns) for each in shown):
         return {}
@@ -964,7 +964,7 @@ def _stack(table: Table, view: View) -> dict[Place, _Grid]:
 
 
 class _Block(NamedTuple):
-    """What stands beside others of its kind: what is said above it, how wide it is, and what it looks like."""
+    """A block to put side by side with others: its heading, its width, and its drawing."""
 
     above: str
     width: int
@@ -974,9 +974,9 @@ class _Block(NamedTuple):
 def _in_lines(
     blocks: Sequence[_Block], width: int, *, least: int = 1, most: int | None = None
 ) -> RenderableType | None:
-    """Blocks side by side, as few lines of them as the page holds, about as many in each.
+    """Blocks side by side, in as few lines as possible, about equally many in each.
 
-    None where a line does not hold `least` of them, or they take more than `most` lines.
+    None if fewer than `least` fit on a line, or if they take more than `most` lines.
     """
     widest = max(max(block.width, cell_len(block.above)) for block in blocks)
     count = (width + APART) // (widest + APART)
@@ -996,7 +996,7 @@ def _in_lines(
 
 
 def _side_by_side(shown: Sequence[Matrix], table: Table, view: View, width: int, style: str) -> RenderableType | None:
-    """The matrices of a stack side by side; None where only one fits."""
+    """The matrices of a stack side by side; None if only one fits on a line."""
     grids = [_grid(matrix, table, view) for matrix in shown]
     if len(shown) < 2 or any(column.gap for one in grids for column in one.columns):
         return None
@@ -1018,7 +1018,7 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
     elif view.everything or len(columns) <= ALWAYS_WHOLE:
         whole_grid = _narrowed(whole_grid, table, view, width)
         blocks = _blocks(whole_grid, width)
-        if len(table.shape) == 1 and blocks[1:] and len(columns) + 2 <= 4 * len(blocks) - 1:  # lines, standing or not
+        if len(table.shape) == 1 and blocks[1:] and len(columns) + 2 <= 4 * len(blocks) - 1:  # fewer lines if upright
             whole_grid = _standing(whole_grid)
             blocks = [whole_grid.columns]
         for number, block in enumerate(blocks):
@@ -1055,7 +1055,7 @@ def _grid(matrix: Matrix, table: Table, view: View) -> _Grid:
 
 
 def _narrowed(grid: _Grid, table: Table, view: View, width: int | None) -> _Grid:
-    """The matrix with the columns' axis over them instead of in the corner, where more of them then fit in a line."""
+    """The matrix with the columns' axis above them instead of in the corner, if more columns then fit on a line."""
     down, across = map(view.spell, axes(table))
     narrow = grid._replace(corner=down, above=across)
     if len(table.shape) == 1 or narrow.margin == grid.margin or grid.fits(grid.columns, width):
@@ -1064,7 +1064,7 @@ def _narrowed(grid: _Grid, table: Table, view: View, width: int | None) -> _Grid
 
 
 def _standing(grid: _Grid) -> _Grid:
-    """A row that stands: each entry in a line of its own, behind its label."""
+    """A row set upright: each entry on its own line, after its label."""
     from attncalc.record.numbers import align  # a door, as above
 
     places = tuple(column.place for column in grid.columns)
@@ -1074,7 +1074,7 @@ def _standing(grid: _Grid) -> _Grid:
 
 
 def _blocks(grid: _Grid, width: int | None) -> Sequence[Sequence[_Column]]:
-    """All the columns, in as few groups as fit the page, of about the same size."""
+    """All columns in as few groups as fit on the page, of about the same size."""
     columns = grid.columns
     for count in range(1, len(columns) + 1):
         size = -(-len(columns) // count)
@@ -1085,7 +1085,7 @@ def _blocks(grid: _Grid, width: int | None) -> Sequence[Sequence[_Column]]:
 
 
 def _fitting(grid: _Grid, view: View, width: int | None) -> Sequence[_Column]:
-    """The columns; or as many of the first as fit, a gap, and the last one."""
+    """The columns, or as many of the first ones as fit, a gap, and the last one."""
     if grid.fits(grid.columns, width):
         return grid.columns
     sign = view.spell(GAP)
@@ -1097,20 +1097,20 @@ def _fitting(grid: _Grid, view: View, width: int | None) -> Sequence[_Column]:
 
 
 Lit: TypeAlias = tuple[int | None, int | None]
-"""A row and a column that are in colour, or where there are both the entry in them."""
+"""A row or a column in colour, or, if both are given, the entry where they cross."""
 NOWHERE: Lit = (None, None)
 
 
 def _drawn(
     grid: _Grid, columns: Sequence[_Column], table: Table, view: View, style: str, lit: Lit = NOWHERE
 ) -> RichTable:
-    """The headings, a rule, and the rows; labels of one's own are as clear as the numbers, indices fainter."""
+    """The headings, a rule, and the rows; the user's labels are as clear as the numbers, indices are fainter."""
 
     def styled(row: int | None, column: _Column) -> str:
         wanted = lit != NOWHERE and lit[0] in (None, row) and lit[1] in (None, column.place)
         return FAINT if row is None else ACCENT if wanted else style
 
-    down, across = axes(table)  # a row that stands has its own axis down the page
+    down, across = axes(table)  # a row set upright has its axis down the page
     row_style, heading_style = ("" if axis in table.labels else FAINT for axis in (down or across, across))
     box, bar = BOXES[view.unicode], view.spell(" │")
     drawn = RichTable(box=box, show_edge=False, padding=0, border_style=FAINT, header_style="", safe_box=False)

@@ -1,4 +1,4 @@
-"""Words, numbers and arithmetic spelled in LaTeX, so that no sign in them acts."""
+"""Words, numbers and arithmetic in LaTeX, with all special signs escaped."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ PIECE = re.compile(
     re.DOTALL,
 )
 SUBSCRIPTS = tuple("₀₁₂₃₄₅₆₇₈₉")
-NEIGHBOURS = re.compile(r"(?<=[a-z])\$\$(?=[_^])")  # between a letter and what stands above or below it
+NEIGHBOURS = re.compile(r"(?<=[a-z])\$\$(?=[_^])")  # between a letter and its sub- or superscript
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
-NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
+NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # a blank after a command, if no letter follows
 SCIENTIFIC = re.compile(r"([\d.]+)e([+-])0*(\d+)")
 
 ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")
@@ -74,12 +74,12 @@ LETTERS = frozenset("ÆØŒŁßæøœłı")
 
 
 def text(words: str) -> str:
-    """Anybody's text; the signs of mathematics in it are set as such."""
+    """Any text, escaped; mathematical signs in it are set as mathematics."""
     return NEIGHBOURS.sub("", SPECIAL.sub(lambda found: _special(found[0]), visible(words)))
 
 
 def sentence(words: str) -> str:
-    r"""Text of ours, in which `d_k` and `e^x` are formulas too."""
+    r"""Text of ours, in which `d_k` and `e^x` are set as formulas too."""
     parts = FORMULA.split(visible(words))
     return "".join(f"${arithmetic(part)}$" if FORMULA.fullmatch(part) else text(part) for part in parts)
 
@@ -91,7 +91,7 @@ def _special(run: str) -> str:
 
 
 def _sign(run: str) -> str:
-    """A sign, a Greek letter, or what stands above or below, as mathematics has it; "" for anything else."""
+    """A mathematical sign, Greek letter, subscript or superscript in LaTeX; "" for anything else."""
     if run in SIGNS:
         return SIGNS[run]
     spelled = unicodedata.normalize("NFKC", run).replace("\u2212", "-").replace("T", r"\top")
@@ -111,24 +111,24 @@ def arithmetic(line: str) -> str:
 
 
 def behind(words: str) -> str:
-    """What stands behind a value, in brackets: the places that it was taken from, or what decided."""
+    """The words in brackets after a value: the places that it was taken from, or the comparison that decided."""
     return rf"\text{{({text(words)})}}" if words.startswith("from ") else arithmetic(f"({words})")
 
 
 OVER = " / "
 OPENING = {"(": 1, "[": 1, ")": -1, "]": -1}
 CLOSING = {")": 1, "]": 1, "(": -1, "[": -1}
-NOT_BARE = "√^_|"  # what takes the bracket behind it, and bars: fractions inside are found when these are
+NOT_BARE = "√^_|"  # signs before a bracket that belongs to them; fractions inside are found with it
 
 
 def _with_fractions(line: str) -> str:
-    """The line with what is divided above what divides it, wherever both stand in it whole."""
+    """The line with `a / b` as fractions, wherever numerator and denominator are complete."""
     found: list[tuple[int, int, int]] = []
     at = line.find(OVER)
     while at >= 0:
         start, end = _before(line, at), _behind(line, at + len(OVER))
         if start is not None and end is not None:
-            found = [*(span for span in found if span[2] <= start), (start, at, end)]  # others stand in what is divided
+            found = [*(span for span in found if span[2] <= start), (start, at, end)]  # others lie in the numerator
             at = end - 1
         at = line.find(OVER, at + 1)
     written, done = "", 0
@@ -140,7 +140,7 @@ def _with_fractions(line: str) -> str:
 
 
 def _before(line: str, at: int) -> int | None:
-    """Where what is divided begins; None where the line was broken in it, or it is an operand of a root or a power."""
+    """Where the numerator begins; None if the line was broken inside it, or it belongs to a root or a power."""
     depth, start = 0, 0
     for i in range(at - 1, -1, -1):
         depth += CLOSING.get(line[i], 0)
@@ -160,7 +160,7 @@ def _before(line: str, at: int) -> int | None:
 
 
 def _behind(line: str, first: int) -> int | None:
-    """Where what divides ends; None where the line was broken in it, or where something divides that again."""
+    """Where the denominator ends; None if the line was broken inside it, or another division follows."""
     depth = 0
     for i in range(first, len(line)):
         if not depth and line[i] in " ,)]×·":
@@ -182,7 +182,7 @@ def _converted(line: str) -> str:
             inside, rest = _operand(rest)
             latex = f"{MARKS[piece]}{{{_with_fractions(inside)}}}"
         elif piece.startswith(" ") and rest.startswith(("(", "_", *SUBSCRIPTS)) and piece.strip().isalpha():
-            latex = f" {_piece(piece.strip())}"  # a name behind a sign, which has room around it as it is
+            latex = f" {_piece(piece.strip())}"  # names need no extra space after a sign
         elif SCIENTIFIC.fullmatch(piece) and (rest.startswith(("²", "^", "!")) or result.endswith("/ ")):
             latex = f"({_piece(piece)})"
         else:
@@ -193,11 +193,11 @@ def _converted(line: str) -> str:
 
 
 def _operand(rest: str) -> tuple[str, str]:
-    """What a root, a power or an index takes, without the brackets around it, and what follows."""
+    """The operand of a root, a power or an index, without brackets around it, and the rest of the text."""
     if rest.startswith("("):
         end = _end(rest)
         return rest[1:end], rest[end + 1 :]
-    end = OPERAND.match(rest).end()  # type: ignore[union-attr]  # it matches nothing at the least
+    end = OPERAND.match(rest).end()  # type: ignore[union-attr]  # it also matches empty text
     if (rest.startswith("|") and not end) or (
         rest.startswith("(", end) and rest[end - 1].isalpha()
     ):  # √|x|, e^max(1, 2)
@@ -206,10 +206,10 @@ def _operand(rest: str) -> tuple[str, str]:
 
 
 def _end(bracketed: str) -> int:
-    """Where the bracket or the bar ends that a text begins with; at its end, if nowhere."""
+    """Where the bracket or bar at the beginning of a text is closed; the text's end, if it is not."""
     depth, opens = 0, True
     for i, character in enumerate(bracketed):
-        if character == "|":  # it ends what has a number, a letter or a bracket in front
+        if character == "|":  # it closes after a number, a letter or a bracket
             depth += 1 if opens else -1
         else:
             depth += {"(": 1, ")": -1}.get(character, 0)
@@ -251,7 +251,7 @@ def exact(entry: Any) -> str:
 
 
 def _letter(name: str) -> str:
-    """The name of a letter that stands for an entry: `q_12`, `wq_1,2` with the indices below; words stand upright."""
+    """A letter that stands for an entry, `q_12`, `wq_1,2`, with its indices as subscripts; words are upright."""
     found = re.fullmatch(r"(.+?)(?:_([\d_,]+))?", name, re.ASCII)
     head, tail = (found[1], found[2]) if found else (name, None)
     if not (head.isascii() and head.isalpha() and len(head) == 1):
@@ -260,7 +260,7 @@ def _letter(name: str) -> str:
 
 
 def has_a_glyph(character: str) -> bool:
-    """Whether every engine's own fonts have the character: ASCII, and letters with the usual accents."""
+    """Whether the default fonts of all TeX engines have the character: ASCII, and letters with common accents."""
     parts = unicodedata.normalize("NFD", character)
     composed = len(parts) == 2 and parts[0].isascii() and parts[1] in ACCENTS
     return character.isascii() or character in LETTERS or composed

@@ -1,4 +1,4 @@
-"""The pages of a trace: the whole of it, or one value of it."""
+"""The pages of a trace: all of it, or only one value."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ from attncalc.render.worked import COMPARED, LONGEST_WORKED, worked_lines, writt
 from attncalc.solve import asking
 from attncalc.solve.problem import Problem
 
-LONGEST_INLINE = 48  # characters of an operand that is repeated in a line
-ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
+LONGEST_INLINE = 48  # characters of an operand that is written on one line
+ROUND_OFF = 1e-12  # a smaller drift is only float64's own rounding
 
 
 def page(trace: Trace, view: View, *, once: bool = True) -> Page:
-    """What is asked for of a trace: entries' arithmetic, a value alone, or all of it; `once`, no table twice."""
+    """The part of a trace that is asked for: entries' arithmetic, a value, or all; with `once` no table twice."""
     if view.cells:
         return Page(trace.calculation, tuple(loaded("render.entries:parts")(trace, view)))
     if view.plot and view.bare:
@@ -66,10 +66,10 @@ def page(trace: Trace, view: View, *, once: bool = True) -> Page:
 
 
 def without_repeats(page: Page, trace: Trace, view: View) -> Page:
-    """The page with each table once: the result stands at the end, and what else has its numbers says so.
+    """The page with each table only once: tables that repeat another one, or the result, say so instead.
 
-    What has them by chance, with these operands, is shown by itself. A gradient of which all entries are one number is
-    no table, but for the result's, and one of them is worked out where all come about in the same way.
+    Tables that are equal only by chance, for these operands, are all shown. Gradients with all entries equal are not
+    shown as tables, except as the result, and the arithmetic of one entry stands for all if they are computed alike.
     """
     shown: dict[Any, tuple[str, str]] = {}
     alike: dict[int, tuple[str, str, str]] = {}
@@ -105,7 +105,7 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
 
 
 def _looks(table: Table, view: View) -> Any:
-    """What a table looks like that is shown whole; None of any other, and of a number alone."""
+    """A table as it will be shown, to find equal ones; None if it is not shown whole, or is a single number."""
     size = prod(table.shape)
     if not (table.shape and table.can_be_shown and size < LARGE and shown_entries(table, view, Limits()) == size):
         return None
@@ -114,16 +114,16 @@ def _looks(table: Table, view: View) -> Any:
 
 
 class _OfOneNumber:
-    """Gradients of which all entries are one number: what is said in place of their tables, and what goes with them."""
+    """Gradients with all entries equal: the words in place of their tables, and the blocks that become needless."""
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self.said: dict[int, str] = {}  # table → what stands in its place
-        self.dropped: set[int] = set()  # paragraphs that say it already
+        self.said: dict[int, str] = {}  # table → the words in its place
+        self.dropped: set[int] = set()  # paragraphs that say the same
         self.alone: set[int] = set()  # arithmetic of which one line is enough
 
     def say(self, table: Table, within: Part) -> bool:
-        """Whether a gradient is one number all over; what is then said is noted."""
+        """Whether all entries of a gradient are equal; if so, note the words in its place."""
         number = _one_number(table, self.view)
         if not number:
             return False
@@ -136,30 +136,30 @@ class _OfOneNumber:
 
 
 def _one_number(table: Table, view: View) -> str:
-    """The number that all of several entries are; "" where they differ."""
+    """The number that all entries are, as text; "" if they differ or there is only one."""
     if table.value is None or table.value.size < 2 or not np.all(table.value == table.value.flat[0]):
         return ""
     entries = {entry for matrix in window(table, view, Limits()).matrices for _, entry in located(table, matrix)}
     return entries.pop() if len(entries) == 1 else ""
 
 
-OUTLINED = 20  # steps, from which on a page is an outline
-LONGEST = 300  # lines, about, of a page that is none
-NARROW = 80  # columns, in fewer of which lines are broken too often for their number to be foretold
+OUTLINED = 20  # a trace with so many steps is shown as an outline
+LONGEST = 300  # about so many lines make a page too long to be shown without an outline
+NARROW = 80  # on a page with fewer columns, lines break too often for their number to be estimated
 
 
 def _lines(trace: Trace) -> int:
-    """How many lines the values take, about, each matrix with its head and each step with what is said of it."""
+    """About how many lines the page takes, with the headings of matrices and the words on steps."""
     shapes = [given.value.shape for given in trace.inputs.values() if not typed(given)]
     shapes += [step.shape for step in trace.steps]
     sizes = [whole(shape) for shape in shapes]
     values = sum((min(size.rows, Limits().rows) + 5) * min(size.tables, Limits().tables) for size in sizes)
-    back = sum(step.gradient_of is not None for step in trace.steps)  # which are drawn with their rules, too
+    back = sum(step.gradient_of is not None for step in trace.steps)  # these are shown with their rules too
     return values + 7 * len(trace.steps) + 3 * back
 
 
 def _is_short(trace: Trace, view: View) -> bool:
-    """Whether all of it can be read in one go; on a narrow page, where every line is broken, it is written to see."""
+    """Whether a page without an outline would be short; a narrow page, with many broken lines, is written to see."""
     if len(trace.steps) >= OUTLINED or _lines(trace) > LONGEST:
         return False
     if view.width is None or view.width >= NARROW:
@@ -169,7 +169,7 @@ def _is_short(trace: Trace, view: View) -> bool:
 
 
 def page_or_outline(trace: Trace, view: View) -> Page:
-    """What is asked for of a trace; of a long one, if nothing is asked for, its outline."""
+    """The page that is asked for; if nothing is asked for, the outline of a long trace."""
     opened = view.bare or view.cells or view.everything or view.show or _is_short(trace, view)
     if opened and (view.depth is None or view.bare or view.cells):
         return page(trace, view)
@@ -177,13 +177,13 @@ def page_or_outline(trace: Trace, view: View) -> Page:
     return without_repeats(made, trace, view)
 
 
-MOST_DRAWN = 4  # operands above an outline
+MOST_DRAWN = 4  # operands that are shown above an outline
 
 
 def beginning(trace: Trace, *, outlined: bool = False, groups: Iterable[str] | None = None) -> Iterator[Block]:
-    """What stands above the steps: what it is, and what was given; above an outline, of many operands the sizes.
+    """The beginning of a page: summary, notes and operands; above an outline, many operands have only their sizes.
 
-    Above steps of some groups alone, what other layers were given is left out.
+    If only steps of some groups are shown, the operands of other layers are left out.
     """
     yield Heading(trace.calculation)
     yield Paragraph(trace.summary)
@@ -200,12 +200,12 @@ def beginning(trace: Trace, *, outlined: bool = False, groups: Iterable[str] | N
 
 
 def _is_of(layer: str, groups: Iterable[str]) -> bool:
-    """Whether one of these groups is of a layer, as `token 1/decoder 1/norm2` and `decoder 1, backward` are."""
+    """Whether one of these groups belongs to a layer, as `token 1/decoder 1/norm2` and `decoder 1, backward` do."""
     return any(f"/{layer}/" in f"/{group.removesuffix(BACKWARD)}/" for group in groups)
 
 
 def _of_layers(given: Sequence[Table]) -> Iterator[str]:
-    """How many weights each layer was given: `encoder 1: 16 arrays with 172 numbers`."""
+    """How many weights each layer has: `encoder 1: 16 arrays with 172 numbers`."""
     for name, tables in grouped(given, lambda table: table.name.rpartition("/")[0]).items():
         if name:
             count = sum(prod(table.shape) for table in tables)
@@ -233,9 +233,9 @@ HELD = rf"\[[^\[\]]*{COMPARED}[^\[\]]*\]"
 
 
 def onward(steps: Sequence[Part], view: View) -> Iterator[Paragraph]:
-    """Which entries are 0 but for rounding; what a condition is as a factor; how to see entries that one stands for.
+    """Remarks at the end of a page: on entries that are 0 except for rounding, on comparisons as factors, and a hint.
 
-    The last of those says how places are written.
+    The hint says how to ask for the arithmetic of other entries, and shows how places are written.
     """
     tables = {part.heading.key: part.one(Table) for part in steps}
     left = {name: gone for name, shown in tables.items() if len(gone := left_over(shown))}
@@ -263,17 +263,17 @@ def onward(steps: Sequence[Part], view: View) -> Iterator[Paragraph]:
 
 
 def _beside(line: Line, shown: Table) -> Line:
-    """The place of an entry beside the one that is worked out, along the last axis that has two."""
+    """The line with the place of a neighbouring entry, along the last axis that has more than one place."""
     axis = max(axis for axis, size in enumerate(shown.shape) if size > 1)
     at = (*line.at[:axis], (line.at[axis] + 1) % shown.shape[axis], *line.at[axis + 1 :])
     return line._replace(at=at, labels=tuple(spoken(shown, axis, i) for axis, i in zip(shown.axes, at, strict=True)))
 
 
-MOST_EDGES = 24  # that are drawn; of more nobody sees the whole
+MOST_EDGES = 24  # with more edges nobody would see the whole
 
 
 def _dependencies(trace: Trace) -> Iterator[Block]:
-    """What depends on what in a backward pass; and the rules by which a gradient comes back that has several ways."""
+    """The dependencies in a backward pass, and the rules for gradients that come back from several steps."""
     if all(step.gradient_of is None for step in trace.steps):
         return
     letters = {name: given.symbol for name, given in trace.inputs.items() if given.symbol and name not in trace}
@@ -282,7 +282,7 @@ def _dependencies(trace: Trace) -> Iterator[Block]:
         return
     chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
     yield Part("section", Heading("What depends on what"), (Points(chains),))
-    ways = Counter(value for value, _, _ in edges)  # of a single one the step tells the rule
+    ways = Counter(value for value, _, _ in edges)  # for a single way the step itself gives the rule
     alike: dict[str, list[str]] = {}
     for value, into, rule in edges:
         if ways[value] > 1:
@@ -296,7 +296,7 @@ LOSS = "L"
 
 
 def _chains(edges: list[tuple[str, str]]) -> Iterator[str]:
-    """`q → scores → scaled`, each edge once: a chain ends where it comes to what another one goes on with."""
+    """`q → scores → scaled`, with each edge once: a chain ends at a value with which another one goes on."""
     left = list(reversed(edges))
     while left:
         entered = {into for _, into in left}
@@ -310,24 +310,24 @@ def _chains(edges: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def is_backward(step: Step, trace: Trace) -> bool:
-    """Whether a step is of a backward pass; what works out gradients itself, as training does, has none."""
+    """Whether a step belongs to a backward pass, which gradients within a calculation, as in training, do not."""
     return step.gradient_of is not None and trace.calculation.startswith("grad ")
 
 
 def _part(step: Step, trace: Trace) -> str:
-    """The part that a step is of: its group, "" where it is of none, forward or backward."""
+    """The part of a page to which a step belongs: its group, with `, backward` after it for gradients."""
     return step.group + BACKWARD * is_backward(step, trace)
 
 
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
-    """Some steps, each with its part; what stands beside the others has no number."""
+    """(part's name, block) for some steps; an output that is no step has no number."""
     numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
     above = _nothing_above(trace)
     return ((_part(step, trace), _step(step, numbers.get(step.key), trace, view, above, step.why)) for step in steps)
 
 
 def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[Part]:
-    """Steps under the name of the part that they are of; those between parts under their own, where these are told."""
+    """Consecutive steps of one part under its name; steps between parts under their own names, if `told_apart`."""
     several = any(name.removesuffix(BACKWARD) for name, _ in steps)
     for name, members in groupby(steps, key=lambda item: item[0] if several else ""):
         inside = tuple(step for _, step in members)
@@ -341,7 +341,7 @@ def _groups(steps: Sequence[tuple[str, Part]], *, told_apart: bool) -> Iterator[
 
 
 def _with_gaps(groups: Iterable[Part], trace: Trace) -> Iterator[Block]:
-    """The groups, and where turns between them are left out, which."""
+    """The groups, with a remark wherever turns between them are left out."""
     before, gaps = "", trace.gaps
     for group in groups:
         turn = group.heading.text.split("/")[0]
@@ -354,10 +354,10 @@ def _with_gaps(groups: Iterable[Part], trace: Trace) -> Iterator[Block]:
 def _divided(
     trace: Trace, view: View, ways: Mapping[str, str]
 ) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
-    """The steps up to the result, and the result with the outputs, each with its group.
+    """The steps up to the result, and the result with the other outputs, each with its group.
 
-    Where a step that is no output follows the result, all steps stand in the first part, and the result again. The
-    reason of a step among `ways` is those alone, as the rules stand above.
+    If a step that is no output follows the result, all steps are in the first list, and the second repeats the result.
+    For steps among `ways`, these replace the reason, since the rules stand above.
     """
     outputs = {output.key: output for output in trace.outputs}
     result = trace.outputs[0]
@@ -379,10 +379,10 @@ def _divided(
 
 
 class Above(NamedTuple):
-    """What stands above a step: the place that was worked out last, and what formulas speak of that is no step.
+    """What a page has shown above a step: `followed` is the place (axis → index) whose arithmetic was shown last.
 
-    `told` are the names that these have, with what was told of each last: a letter may count along another axis later.
-    `known` are steps by their keys, and operands by their names, which have a True behind them.
+    `told` maps names that formulas use to the last words on them: a letter may count along another axis later.
+    `known` maps (a step's key, False) and (an operand's name, True) to the step.
     """
 
     followed: dict[str, int]
@@ -396,7 +396,7 @@ def _nothing_above(trace: Trace) -> Above:
 
 
 def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above, why: str) -> Part:
-    """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
+    """A step: its formula, its reason, its arithmetic if that is short, its value, and findings on it."""
     how = formula(step)
     blocks: list[Block] = [how]
     unshown = asking.unshown(trace, step)
@@ -413,7 +413,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
     if words := ranked(trace, step, view):
         blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
-    is_plain = nothing.startswith("all 0") and "cancel" not in nothing  # 0×0.5 = 0, entry by entry, teaches nothing
+    is_plain = nothing.startswith("all 0") and "cancel" not in nothing  # lines like 0×0.5 = 0 teach nothing
     is_plain &= view.detail != "full"
     if worked := [] if is_plain and shown.shape else worked_lines(step, shown, trace, view, above.followed):
         blocks.append(Arithmetic(tuple(worked)))
@@ -422,7 +422,7 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, above: Above
 
 
 def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
-    """The matrices that a step is the product of, and what is added; none where one of them was not kept."""
+    """The factors of a step that is a matrix product, and the bias; empty if one of them was not kept."""
     factors = asking.factors(trace, step)
     made = [known.get((factor.name, factor.is_operand)) for factor in factors]
     values = [found for found in made if found is not None and found.value is not None]
@@ -436,20 +436,20 @@ def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, boo
 
 
 RANKED = "how close it was, by the softmax of these scores:"
-MOST_RANKED = 4  # the one that was picked, and those that came next
+MOST_RANKED = 4  # the word that was picked, and its runners-up
 
 
 def ranked(trace: Trace, step: Step, view: View) -> list[tuple[str, str]]:
-    """The words that a step picks one of by its score, each with its share; nothing where it picks none."""
+    """The likeliest words from which a step picks one by its score, each with its share; empty if it picks none."""
     found = asking.ranked(trace, step)[:MOST_RANKED]
     return [(visible(step.names[i]), format_number(share, view.digits)) for i, share in found]
 
 
-LONGEST_SIZES = 240  # characters of a formula with sizes in place: of more nobody follows them
+LONGEST_SIZES = 240  # characters of a formula with sizes in place; a longer one nobody would follow
 
 
 def formula(step: Step) -> Formula:
-    """How a step is written; the shape that comes out is "" for a number, and where the sizes say no more than that."""
+    """The formula of a step; the shape of the result is "" for a number, and if the sizes already are that shape."""
     sizes = step.sizes if len(step.sizes) <= LONGEST_SIZES else ""
     out = f"[{'×'.join(map(str, step.shape))}]" if step.shape else ""
     out = "" if step.sizes == out else out
@@ -457,7 +457,7 @@ def formula(step: Step) -> Formula:
 
 
 def table(step: Step, trace: Trace, view: View) -> Table:
-    """A step's value; of one that is too large to be kept, the ends."""
+    """The table of a step's value; of a value that was too large to keep, only the ends."""
     value, nothing = step.value, asking.left_over(trace, step)
     if nothing is not None and value is not None:
         value = value.copy()
@@ -477,14 +477,14 @@ def table(step: Step, trace: Trace, view: View) -> Table:
 
 
 def left_over(table: Table) -> Array:
-    """What rounding left of the entries that are shown as 0."""
+    """The rounding errors in the entries that are shown as 0."""
     if table.full is None or table.value is None or table.value is table.full:
         return np.empty(0)
     return np.asarray(table.full[(table.value == 0) & (table.full != 0)])
 
 
 def _ends(step: Step, trace: Trace, view: View) -> Ends:
-    """The entries of a value that was not kept that the widest of pages can show."""
+    """Those entries of a value that was not kept that the widest page can show."""
     limits = whole(step.shape) if view.everything else Limits()
     rows, columns = (ends(size, most) for size, most in zip((1, 1, *step.shape)[-2:], limits[:2], strict=True))
     entries = {}
@@ -495,12 +495,12 @@ def _ends(step: Step, trace: Trace, view: View) -> Ends:
 
 
 def kinks(count: int) -> str:
-    """What is said of entries where the slope is another one on either side."""
+    """The words on entries where the slopes on both sides differ."""
     return f"; {amount(count, 'entry', 'entries')} at a kink, between the slopes of both sides" if count else ""
 
 
 def _findings(step: Step, trace: Trace) -> Iterator[Note]:
-    """What a check, or rounding at each step, has shown; and which entry goes by what rounding has left of a 0."""
+    """Notes on what checks and rounding at each step have shown, and on entries that depend on mere rounding errors."""
     alarm = step.check is not None and not step.check.agrees
     kind = "alarm" if alarm else "finding"
     if step.check is not None:
@@ -520,7 +520,7 @@ def _findings(step: Step, trace: Trace) -> Iterator[Note]:
 
 
 def lessons(trace: Trace) -> Iterator[Part]:
-    """What is explained below the result, where it was asked for."""
+    """The explanations below the result, if they were asked for."""
     if trace.lesson is None:
         return
     about, _, laws, mistakes = trace.lesson
@@ -530,11 +530,11 @@ def lessons(trace: Trace) -> Iterator[Part]:
             yield Part("section", Heading(title), (Points(tuple(Point(words, mark="· ") for words in said)),))
 
 
-# What was given
+# Operands and options
 
 
 def operands(trace: Trace) -> list[Table]:
-    """The operands with where they are from, and how one would type them."""
+    """The operands, with where they are from, and how a user would type them."""
     return [_operand(step, trace.inputs[name]) for name, step in operand_steps(trace).items()]
 
 
@@ -546,12 +546,12 @@ def _operand(step: Step, operand: Given) -> Table:
 
 
 def _is_exact(written: Any) -> bool:
-    """Whether an operand was given as fractions and roots, of which decimals are others."""
+    """Whether an operand was given with fractions or roots, which decimals would change."""
     return written is not None and any(re.search(r"[/a-z(]", str(entry).replace("e", "")) for entry in written.flat)
 
 
 def typed(operand: Given) -> str:
-    """A small operand as one would type it: `1 0 1; 0 1 1`; "" for a larger one."""
+    """A small operand as a user would type it: `1 0 1; 0 1 1`; "" for a larger one."""
     value = operand.value
     if value.dtype.kind == "U" and not value.ndim:
         return str(value)  # a formula
@@ -564,10 +564,10 @@ def typed(operand: Given) -> str:
 
 
 def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) -> list[str]:
-    """`causal = true`, `scale = none`: the options that were given, or are not as they would be by themselves.
+    """`causal = true`, `scale = none`: the options that were given, or differ from their defaults.
 
-    One that is a letter is told, too, where a reason speaks of it, as of p.
-    With `signs` also those that formulas call otherwise, and how: `eps = ε = 1e-05`; `ε = 1e-05` where none sets it.
+    An option with a single letter, such as p, is listed too if a reason mentions it. With `signs`, options with another
+    name in formulas are listed as `eps = ε = 1e-05`, and numbers that no option sets as `ε = 1e-05`.
     """
     problem = trace.problem if isinstance(trace.problem, Problem) else None
     usual, given = (problem.calculation.defaults, problem.options) if problem else ({}, {})
@@ -583,7 +583,7 @@ def options(trace: Trace, signs: Mapping[str, tuple[str, Any]] | None = None) ->
     for name, words in spoken.items():
         if words.partition(" = ")[0] != name:
             said[name] = f"{name} = {words}" if name in said or name in usual else words
-        elif not isinstance(trace.options.get(name), str):  # a word is kept, whatever number it means
+        elif not isinstance(trace.options.get(name), str):  # a word stays, whatever number it stands for
             said[name] = words
     return [*said.values()]
 

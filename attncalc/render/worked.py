@@ -1,4 +1,4 @@
-"""How an entry comes about, as text: its arithmetic, with digits enough to be true, or the place that it came from."""
+"""The arithmetic of an entry as text, with enough digits to be true, or the place that the entry came from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from attncalc.render import View, operand_steps
 from attncalc.render.page import Limits, Line, Table, located, spoken, window
 from attncalc.solve import asking
 
-# Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.
+# Proofreading a line of arithmetic: what a calculator gives for the printed digits.
 
 
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]\d+)?|[A-Za-zσπ][A-Za-z₀-₉]*|\S)")
@@ -57,17 +57,17 @@ COMPARED = f" ([{''.join(_COMPARISONS)}]) "
 
 
 def holds(line: str, result: str, digits: int | None = None) -> bool:
-    """Whether the line comes to the result, to as many digits as are shown; what cannot be worked out is let pass.
+    """Whether the line gives the result, in the digits that are shown; true if the line cannot be evaluated.
 
-    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for. What has
-    decided holds by itself.
+    A short number, such as 1 or 0.5, must be right to four decimals, unless a number of digits was asked for. A
+    comparison that decided must be true too.
     """
     ways, why = taken_apart(line)
     return all(_comes_to(way, result, digits) for way in ways) and _is_so(why.removeprefix("masked: "))
 
 
 def _is_so(why: str) -> bool:
-    """Whether comparisons hold."""
+    """Whether the comparisons are true."""
     try:
         parts = [re.split(COMPARED, part) for part in why.split(" and ")] if why else []
         return all(_COMPARISONS[sign](_Line(a).whole(), _Line(b).whole()) for a, sign, b in parts)
@@ -76,20 +76,20 @@ def _is_so(why: str) -> bool:
 
 
 ROUNDED = 1e-13
-"""So far, in its own size, a line may be off by how floats round."""
+"""The relative error that float rounding may cause in a line."""
 
 
 def _comes_to(line: str, result: str, digits: int | None) -> bool:
     try:
         shown = float(result.replace("−", "-"))
     except ValueError:
-        return True  # words, letters
+        return True  # words or letters
     try:
         found = _Line(line).whole()
     except ZeroDivisionError:
         return not math.isfinite(shown)
     except (ValueError, OverflowError, TypeError):
-        return True  # words, letters, what is beyond floats
+        return True  # words, letters, or numbers beyond floats
     mantissa, _, exponent = result.partition("e")
     decimals = len(mantissa.partition(".")[2])
     if digits is None and not exponent:
@@ -99,7 +99,7 @@ def _comes_to(line: str, result: str, digits: int | None) -> bool:
 
 
 class _Line:
-    """The rules of school, over numbers alone."""
+    """Evaluates a line of arithmetic with numbers, by a recursive descent parser."""
 
     def __init__(self, line: str) -> None:
         self.tokens = [*_TOKEN.findall(line.replace("−", "-")), ""]
@@ -146,7 +146,7 @@ class _Line:
     def atom(self) -> float:
         token = self.tokens[self.place]
         self.place += 1
-        if token == "[":  # 1 where it holds, else 0
+        if token == "[":  # a comparison: 1 if it is true, else 0
             left, sign, right = self.sum(), self.take(*_COMPARISONS), self.sum()
             self.expect("]")
             return float(_COMPARISONS[sign](left, right))
@@ -167,25 +167,25 @@ class _Line:
 # The arithmetic of an entry as text, with the numbers formatted: `0.8×0.7 + 0.2×0.3 + 0.1×0.2`.
 
 
-WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
-WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
-LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
+WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter, which needs no brackets
+WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # words in place of arithmetic: masked, a root of …
+LOOSE = (" + ", " - ", "/")  # an expression with one of these needs brackets as a factor
 ROW = 76  # characters of arithmetic in a row of a page of 80 columns
 LONGEST_WORKED = 3 * ROW
-"""Characters of the arithmetic that stands for a step's; each line of several has a row less."""
+"""The most characters of one line of arithmetic in a step; of several lines, each has a row less."""
 DEPTHS = (None, 4, 3, 2, 1)
-"""How deep arithmetic is told: of what is too long one is told the values of parts, of larger and larger ones."""
-MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
+"""How deep arithmetic goes: if it is too long, larger and larger parts are replaced by their values."""
+MOST = 6  # entries of a step, and terms of an entry, whose arithmetic is shown in the step
 
 
 MORE_DIGITS = (5, 6, 7, 8, 10, 12, 17)
-"""Significant digits of the numbers in a line that, with those of a table, does not come to what is printed behind."""
+"""Significant digits to try for the numbers in a line that does not give its printed result with those of the table."""
 
 
 def written(arithmetic: record.Arithmetic, digits: int | None = None, result: str = "") -> str:
-    """An arithmetic line as text, its numbers with as many digits as it takes to come to the result beside it.
+    """A line of arithmetic as text, with as many digits as are needed to give the result beside it.
 
-    Words stand for one that says √0 or 0 / 0 of what floats have no number for, and comes to something else.
+    If all its numbers are 0 by underflow, so that it is √0 or 0 / 0 and never gives the result, words say so.
     """
     if line := _coming_to(arithmetic, digits, result):
         return line
@@ -198,17 +198,17 @@ UNDERFLOW = "made of what is too small for floats"
 
 
 def _coming_to(arithmetic: record.Arithmetic, digits: int | None, result: str) -> str:
-    """The line with as few digits as it takes to come to the result; "" where it never does."""
+    """The line with the fewest digits that give the result; "" if it never does."""
     lines = (_spelled(arithmetic, digits, more) for more in (0, *MORE_DIGITS))
     return next((line for line in lines if holds(line, result, digits)), "")
 
 
 FAINTEST = 1e-14
-"""What is smaller, beside the largest number of a line, may be what rounding has left of parts that cancel."""
+"""Numbers smaller than this, relative to the largest in a line, may be mere rounding errors."""
 
 
 def _without_noise(arithmetic: record.Arithmetic) -> record.Arithmetic:
-    """The line with 0 for what rounding may have left in it."""
+    """The line with 0 for numbers that may be mere rounding errors."""
     sizes = [abs(piece.value) if isinstance(piece, Entry) and _is_float(piece.value) else 0.0 for piece in arithmetic]
     least = FAINTEST * max(sizes, default=0.0)
     return tuple(
@@ -230,7 +230,7 @@ def _spelled(arithmetic: record.Arithmetic, digits: int | None, more: int = 0) -
 
 
 def _number(entry: Entry, before: str, behind: str, digits: int | None, more: int) -> str:
-    """A number, in brackets where it is none of one word and the signs beside it would tear it apart."""
+    """A number as text, in brackets if the signs beside it would otherwise split it."""
     text = _longer(entry.value, _text(entry.value, digits), more) if more else _text(entry.value, digits)
     loose = text.startswith(("-", "−")) or any(sign in text for sign in " /·")
     if entry.brackets and loose:
@@ -241,7 +241,7 @@ def _number(entry: Entry, before: str, behind: str, digits: int | None, more: in
 
 
 def _longer(value: Any, text: str, more: int) -> str:
-    """A number that was rounded, to so many significant digits."""
+    """A number with more significant digits, if its text was rounded."""
     if not _is_float(value) or float(text.replace("−", "-")) == value:
         return text
     longer = f"{value:.{more}g}"
@@ -249,27 +249,27 @@ def _longer(value: Any, text: str, more: int) -> str:
 
 
 def _outside(text: str) -> str:
-    """What of an expression stands outside all brackets."""
+    """The expression without everything in brackets."""
     while (inner := re.sub(r"\([^()]*\)", "", text)) != text:
         text = inner
     return text
 
 
-@lru_cache(maxsize=4096, typed=True)  # a number comes back in line after line; -1/2 is no -0.5
+@lru_cache(maxsize=4096, typed=True)  # the same numbers occur in many lines; typed since -1/2 == -0.5
 def _text(value: Any, digits: int | None) -> str:
     return exact_text(value) if hasattr(value, "free_symbols") else parted(format_number(value, digits))[0]
 
 
 def leading(arithmetic: str, value: str) -> str:
-    """The arithmetic that leads to a value; "" where it is that value: `0`, `−0`, `e^(-2)` to `e^(-2) ≈ 0.1353`."""
+    """The arithmetic; "" if it is just the value: `0`, `−0`, or `e^(-2)` for `e^(-2) ≈ 0.1353`."""
     number, written = (each.replace("-", "−") for each in (parted(value)[0], arithmetic))
     return "" if written == number or (written, number) == ("−0", "0") else arithmetic
 
 
 def taken_apart(arithmetic: str) -> tuple[list[str], str]:
-    """The ways in which an entry is worked out, and what stands behind its value: words, or what decided.
+    """The forms of an entry's arithmetic, and what follows its value in brackets: words, or a comparison.
 
-    `[3 < 5] + [7 < 5] = 1 + 0` is two ways; `2×3 (5 > 4)` is one with what decided, and `3 > 2` that alone.
+    `[3 < 5] + [7 < 5] = 1 + 0` has two forms; `2×3 (5 > 4)` has one and a comparison, `3 > 2` only a comparison.
     """
     work, why = arithmetic, ""
     if arithmetic.endswith(")"):
@@ -282,7 +282,7 @@ def taken_apart(arithmetic: str) -> tuple[list[str], str]:
 
 
 def _opening(bracketed: str) -> int:
-    """Where the bracket opens that a line ends with."""
+    """The position of the bracket that is closed at the end of the line."""
     depth = 0
     for i in range(len(bracketed) - 1, -1, -1):
         depth += {")": 1, "(": -1}.get(bracketed[i], 0)
@@ -292,21 +292,21 @@ def _opening(bracketed: str) -> int:
 
 
 def _compares(line: str) -> bool:
-    """Whether there is a comparison in it that is no factor."""
+    """Whether there is a comparison outside square brackets."""
     return re.search(COMPARED, re.sub(r"\[[^\[\]]*\]", "", line)) is not None
 
 
 def links(arithmetic: str, value: str) -> list[str]:
-    """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
+    """What follows an entry's name, each after an equals sign: `1×1 + 0×0` and `1`, or only the value.
 
-    Words in the place of arithmetic come behind the value, `−∞ (masked)`, and so does what decided: `0 (3 > 2)`.
+    Words in place of arithmetic follow the value, `−∞ (masked)`, and so does a comparison that decided: `0 (3 > 2)`.
     """
     ways, why = taken_apart(arithmetic)
     return [*(way for way in ways if leading(way, value)), f"{value} ({why})" if why else value]
 
 
 def is_short(line: record.Arithmetic) -> bool:
-    """Whether there are numbers to work with, and no more of them than one writes on paper."""
+    """Whether the line has numbers, and few enough terms to be written on paper."""
     words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
     ways, _ = taken_apart(words)
     terms = max((way.count(" + ") + _outside(way).count(" − ") for way in ways), default=0)
@@ -314,20 +314,20 @@ def is_short(line: record.Arithmetic) -> bool:
 
 
 def _is_told(line: record.Arithmetic) -> bool:
-    """Whether it is words alone, that say why an entry is what it is."""
+    """Whether the line is words alone."""
     return len(line) == 1 and isinstance(line[0], str) and re.fullmatch(WORDS, line[0]) is not None
 
 
 MOST_WRITTEN = 2_000  # entries whose arithmetic is written in one call
 
 
-# The lines of a step: which of its entries are worked out, and how each of them comes about.
+# The lines of a step: the entries whose arithmetic is shown.
 
 
 def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: dict[str, int]) -> list[Line]:
-    """How entries come about: each of a scalar or a short vector, of any other value the one that tells most.
+    """The arithmetic of a scalar, of all entries of a short vector, or of the most telling entry of any other value.
 
-    `followed` is the place that was worked out last, which the next steps go on with.
+    `followed` is the place whose arithmetic was shown last, with which the next steps go on.
     """
     shape = shown.shape
     if 0 in shape or not asking.is_worked_out(trace, step):
@@ -339,7 +339,7 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
             most = LONGEST_WORKED if len(places) == 1 else LONGEST_WORKED - ROW
             lines = _in_few_rows(step, places, shown, trace, view, most)
             if lines and (not shape or any(line.arithmetic or line.why for line in lines)):
-                return lines  # others say no more than the table
+                return lines  # otherwise the table says as much
     if view.detail == "brief":
         return []
     if view.detail == "full" and shape and prod(shape) <= MOST_WRITTEN:
@@ -351,15 +351,15 @@ def worked_lines(step: Step, shown: Table, trace: Trace, view: View, followed: d
     if all(line.arithmetic for line in lines):
         followed |= dict(zip(step.axes, at, strict=True))
         return lines
-    near = [*product(*(range(min(size, asking.LOOKED_AT))[::-1] for size in shape))]  # the first stay where they are
-    at = next((place for place in near if asking.entry_of(trace, step, place) != 0), near[0])  # any other 0 would do
+    near = [*product(*(range(min(size, asking.LOOKED_AT))[::-1] for size in shape))]  # first entries may stay in place
+    at = next((place for place in near if asking.entry_of(trace, step, place) != 0), near[0])  # all 0s are alike
     return [line for line in _in_few_rows(step, [at], shown, trace, view, LONGEST_WORKED) if line.why]
 
 
 def _in_few_rows(
     step: Step, places: list[tuple[int, ...]], shown: Table, trace: Trace, view: View, most: int
 ) -> list[Line]:
-    """Entries and how they come about, each in at most so many characters; nothing where that is never enough."""
+    """The lines of entries, as deep as fits into `most` characters each; empty if they never fit."""
     for deepest in DEPTHS:
         lines = [_line(step, at, shown, trace, view, deepest) for at in places]
         if all(len(line.arithmetic) <= most for line in lines):
@@ -368,7 +368,7 @@ def _in_few_rows(
 
 
 def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View, deepest: int | None = None) -> Line:
-    """An entry and how it comes about, at its place in the words of the table."""
+    """The line of an entry, with its place and its value as in the table."""
     value = asking.entry_of(trace, step, at) if shown.value is None else shown.value[at]
     number = format_number(value, view.digits)
     if "e" in number and step.shape and (shown.value is None or shown.value.dtype.kind == "f"):
@@ -378,7 +378,7 @@ def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: Vie
 
 
 def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepest: int | None = None) -> Line:
-    """The line with the arithmetic that leads to its entry; one that is only moved has the place that it came from."""
+    """The line with the entry's arithmetic, or with the place that the entry came from if it is only moved."""
     pieces = asking.arithmetic(trace, step, line.at, deepest)
     clean = _coming_to(_without_noise(pieces), view.digits, number) if deepest else ""
     arithmetic = leading(clean or written(pieces, view.digits, number), number)
@@ -389,19 +389,19 @@ def told_of(line: Line, number: str, step: Step, trace: Trace, view: View, deepe
 
 
 def handed_on(step: Step, at: tuple[int, ...], trace: Trace) -> tuple[Step, tuple[int, ...]] | None:
-    """The step, and the place there, that an entry comes from as it is; None where it is made by arithmetic."""
+    """The step, and the place in it, from which an entry is handed on unchanged; None if there is arithmetic."""
     origins = () if len(asking.arithmetic(trace, step, at)) > 1 else asking.origins(trace, step, at)
     if len(origins) != 1 or origins[0].operand or any(len(along) > 1 for along in origins[0].ranges.values()):
         return None
     if origins[0].of not in trace:
-        return None  # it is no step of the page
+        return None  # it is not shown as a step
     found = trace.find(origins[0].of)
     there = tuple(origins[0].ranges[axis][0] for axis in found.axes)
     return (found, there) if asking.entry_of(trace, found, there) == asking.entry_of(trace, step, at) else None
 
 
 def _whence(line: Line, step: Step, trace: Trace) -> str:
-    """Where an entry that is only moved stood before: `from table[5,0] and buckets[1,2]`; "" where that is plain."""
+    """Where an entry that is only moved comes from: `from table[5,0] and buckets[1,2]`; "" if that is obvious."""
     here = {axis: range(i, i + 1) for axis, i in zip(step.axes, line.at, strict=True)}
     found = asking.origins(trace, step, line.at)
     if all(origin.ranges.items() <= here.items() for origin in found) or any(
@@ -421,6 +421,6 @@ def _whence(line: Line, step: Step, trace: Trace) -> str:
 
 
 def _beside_others(shown: Table, at: tuple[int, ...], view: View) -> str:
-    """An entry with as many digits as it has in the table; "" where it is not shown there."""
+    """An entry with the digits that it has in the table; "" if it is not shown there."""
     matrices = window(shown, view, Limits()).matrices
     return next((entry for matrix in matrices for place, entry in located(shown, matrix) if place == at), "")

@@ -1,4 +1,4 @@
-"""What is asked of a trace: how an entry comes about, which one teaches most, what a formula speaks of."""
+"""Questions about a trace: how an entry is computed, which entry teaches most, what a formula refers to."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from attncalc.solve.problem import Problem
 from attncalc.solve.recording import Behind
 from attncalc.solve.solver import behind, machine
 
-if TYPE_CHECKING:  # few runs are in narrow types
+if TYPE_CHECKING:  # few runs use narrow types
     from attncalc.evaluate.precisions import Rounded
 
 
 def is_worked_out(trace: Trace, step: Step) -> bool:
-    """Whether there is arithmetic behind a step: there is none behind an operand or a table of turns."""
+    """Whether a step has arithmetic, which operands and tables of turns have not."""
     return behind(trace).knows(step)
 
 
 def arithmetic(trace: Trace, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
-    """The arithmetic of one entry, to some depth; empty where it is only handed on, or given."""
+    """The arithmetic of one entry, down to some depth; empty if the entry is given or only handed on."""
     return behind(trace).arithmetic(step, at, deepest)
 
 
 def rounding(trace: Trace, step: Step, at: tuple[int, ...]) -> Rounded | None:
-    """How an entry has been rounded to the narrow type of its run; None in others, and where nothing is computed."""
+    """How an entry has been rounded in a run in a narrow type; None in other runs, and if nothing is computed."""
     narrow = machine(trace.mode.dtype, trace.mode.accumulate)
     return behind(trace).rounding(step, at, narrow) if narrow else None
 
 
-LOOKED_AT = 3  # places along an axis, of which one is chosen to be worked out
-LOOKED_AT_CHOICES = 12  # of a vector whose entries come about in several ways
+LOOKED_AT = 3  # places along an axis, from which one is chosen to show its arithmetic
+LOOKED_AT_CHOICES = 12  # the same for a vector whose entries are computed in several ways
 
 
 def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...] | None:
-    """The place whose arithmetic teaches most; None where nothing is worked out.
+    """The place of the entry whose arithmetic teaches most; None if the step has no arithmetic.
 
-    It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
-    no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one. In a
-    sparse table, where the first entries are made of one number or none, it is the largest. Where a vector's entries
-    come about in several ways, the longest of them is told; where some are masked, it is one of those, and where some
-    are rounded, it is none that was whole.
+    The first choice is the place that earlier steps showed, `like` (axis → place), then one off the diagonal, as long
+    as no number in its arithmetic is 0. Otherwise it is the entry with the fewest zeros, itself not 0 if possible. In a
+    sparse table, where the first entries have at most one number, it is the largest entry. If a vector's entries are
+    computed in several ways, it is the one with the longest arithmetic; if some are masked, one of those; if some are
+    rounded, one that rounding has changed.
     """
     if not is_worked_out(trace, step) or 0 in step.shape:
         return None
@@ -71,7 +71,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
         return left, len(set(at[-2:])) < len(at[-2:])
 
     near = sorted(product(*map(sorted, along)), key=strangeness)
-    if len(step.shape) > 2:  # the matrix after the first is looked at last
+    if len(step.shape) > 2:  # of a stack, the second matrix is looked at last
         wide = [sorted({*places, min(1, size - 1)}) for places, size in zip(along, step.shape, strict=True)]
         near += [at for at in product(*wide) if at not in near]
     masks = "else −∞" in step.formula and any(entry_of(trace, step, at) == -np.inf for at in near)
@@ -98,14 +98,14 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
 
 
 def _is_handed_on(numbers: list[Any], entry: Any) -> bool:
-    """Whether an entry is one number, moved; what was not kept is worked out anew, and may be off in its last digit."""
+    """Whether an entry is a single number, only moved; a recomputed entry may differ in the last digit."""
     if len(numbers) != 1 or not isinstance(entry, float):
         return numbers == [entry]
     return math.isclose(numbers[0], entry, rel_tol=1e-12)
 
 
 def _numbers(trace: Trace, step: Step, at: tuple[int, ...]) -> list[Any]:
-    """The numbers in an entry's arithmetic, 0 for both of a difference of equals, as in e^(2 − 2)."""
+    """The numbers in an entry's arithmetic; both are taken for 0 in a difference of equals, as in e^(2 − 2)."""
     pieces = arithmetic(trace, step, at)
     found = [piece.value for piece in pieces if isinstance(piece, Entry)]
     signs = ["(", *(piece if isinstance(piece, str) else "" for piece in pieces), ")"]
@@ -120,13 +120,13 @@ COMPARISONS = (" < ", " > ", " = ", " ≤ ", " ≥ ", " ≠ ")
 
 
 def _is_decided(trace: Trace, step: Step, at: tuple[int, ...]) -> bool:
-    """Whether all that is told of an entry is what has decided it: `1 > 0`, and not `0.5×2 (1 > 0)`."""
+    """Whether an entry's arithmetic is only the comparison that decides it: `1 > 0`, and not `0.5×2 (1 > 0)`."""
     words = [piece for piece in arithmetic(trace, step, at) if isinstance(piece, str)]
     return len(words) == 1 and words[0] in COMPARISONS
 
 
 def largest(step: Step) -> tuple[int, ...] | None:
-    """The place of the entry that is farthest from 0, among those that are finite; None where there is none."""
+    """The place of the finite entry with the largest absolute value; None if there is none."""
     value = step.value
     if value is None or not value.size or value.dtype.kind not in "fiu":
         return None
@@ -136,9 +136,9 @@ def largest(step: Step) -> tuple[int, ...] | None:
 
 
 def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
-    """The candidates of which a step picks the one of the largest score, best first, each with the softmax of it.
+    """The candidates from which a step picks the one with the largest score, best first, each with its softmax share.
 
-    Nothing where it picks several, or by more than one row of scores.
+    Empty if the step picks several, or by more than one row of scores.
     """
     if not step.names or step.value is None or step.value.size != 1 or not is_worked_out(trace, step):
         return []
@@ -156,24 +156,24 @@ def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
 
 
 MOVED = 0.1
-"""By up to so much of its size, about, an operand is moved to see what stays the same."""
+"""Operands are moved by up to about this share of their size, to see which values stay the same."""
 
 
-@np.errstate(all="ignore")  # what has no value elsewhere is not told apart
+@np.errstate(all="ignore")  # undefined values for other operands do not matter
 def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-    """Whether two steps, or a step and an operand, by their names, have the same numbers with other operands too.
+    """For each pair of steps or operands, by name, whether both have the same numbers for other operands too.
 
-    Of the turns of a loop, of a large run and of what cannot be carried out with other operands, it is told by these.
+    For loops, large runs and problems that do not work with other operands, only the given operands decide.
     """
     if not pairs:
-        return []  # as on most pages; drawing numbers takes NumPy longer than such a page
+        return []  # as on most pages, which take less time than drawing random numbers
     graph = behind(trace)
     kept = [(_kept(trace, one), _kept(trace, other)) for one, other in pairs]
     same = [one is None or other is None or _agree(one, other) for one, other in kept]
     if type(graph) is not Behind or any(value.dtype.kind not in "fiub" for value in graph.operands.values()):
         return same
     nodes = [graph.nodes[name] for pair in pairs for name in pair if name in graph.nodes]
-    for sign in (1.0, -1.0):  # what goes by signs, as the slope of |x| does, differs with those of the other sign
+    for sign in (1.0, -1.0):  # values that depend on signs, as the slope of |x| does, differ for opposite operands
         moved = _moved(graph.operands, sign)
         with suppress(AttncalcError, ArithmeticError, LookupError, ValueError, TypeError):
             found = {node.path: value for node, value in evaluate(nodes, moved).items()} | moved
@@ -185,7 +185,7 @@ def same_whatever(trace: Trace, pairs: Sequence[tuple[str, str]]) -> list[bool]:
 
 
 def _moved(operands: Mapping[str, Array], sign: float) -> dict[str, Array]:
-    """Operands near those that were given, or near their opposites; a gradient of ones from above stays."""
+    """Operands near the given ones, or near their opposites; an upstream gradient of ones stays as it is."""
     rng = np.random.default_rng(0)
     return {
         name: sign * value + rng.uniform(-MOVED, MOVED, value.shape) * max(1.0, float(np.max(np.abs(value), initial=0)))
@@ -201,7 +201,7 @@ def _kept(trace: Trace, name: str) -> Array | None:
 
 
 def _agree(one: Array, other: Array) -> bool:
-    """Whether two values are the same but for rounding."""
+    """Whether two values are equal except for rounding."""
     if "O" in (one.dtype.kind, other.dtype.kind) or one.size != other.size:
         return True
     size = max(float(np.max(np.abs(value[np.isfinite(value)]), initial=1.0)) for value in (one, other))
@@ -209,7 +209,7 @@ def _agree(one: Array, other: Array) -> bool:
 
 
 class Factor(NamedTuple):
-    """A matrix in a product, or what is added to it: a step's key or an operand's name, and how it stands there."""
+    """A matrix in a product, or a term added to it: a step's key or an operand's name, and how it is used there."""
 
     name: str
     is_operand: bool
@@ -218,9 +218,9 @@ class Factor(NamedTuple):
 
 
 def factors(trace: Trace, step: Step) -> list[Factor]:
-    """The two matrices that a step is the product of, and what is added to it, a bias; or stacks of them, as heads are.
+    """The two matrices, or stacks of them, whose product a step is, and the bias added to it, if any.
 
-    None where it is no such product, or not one of steps and operands.
+    Empty if the step is no such product of steps and operands.
     """
     node = behind(trace).nodes.get(step.key)
     if node is None or len(step.shape) < 2:
@@ -251,10 +251,10 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
 
 
 def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
-    """The numbers that formulas call by a name, as ε for eps: by the option's name, or their own, that and the number.
+    """The named numbers in formulas, such as ε for eps: option's name, or else their own → (name in formulas, number).
 
-    The size of an axis stands with the values, and one that differs from part to part is none; that of a part of one,
-    `(h d_k)`, has the option's name that tells it, heads. A state that nothing was given for is 0.
+    Sizes of axes that values show are left out, and so are numbers that differ from group to group. The size of a part
+    of an axis, as in `(h d_k)`, is under the option that gives it, heads. A state that was not given is 0.
     """
     known = {axis for held in (trace.inputs.values(), trace.steps) for each in held for axis in each.axes}
     found: dict[str, dict[tuple[str, Any], None]] = {}
@@ -279,7 +279,7 @@ def signs(trace: Trace) -> dict[str, tuple[str, Any]]:
 
 
 def _parts(trace: Trace) -> dict[str, set[tuple[str, int]]]:
-    """The parts of axes whose sizes an option gives, by its name: `heads` for h = 2 of (h d_k)."""
+    """Option → the (name, size) of the parts of axes whose size it gives: `heads` → h = 2 of (h d_k)."""
     options = trace.problem.calculation.sizes if isinstance(trace.problem, Problem) else {}
     found: dict[str, set[tuple[str, int]]] = {}
     for axis in {axis for node in walk(*behind(trace).named) for axis in node.axes} if options else ():
@@ -290,15 +290,15 @@ def _parts(trace: Trace) -> dict[str, set[tuple[str, int]]]:
 
 
 def _leaves(named: Node) -> list[Node]:
-    """What the formula of a step speaks of: other steps, operands, sizes and numbers."""
+    """The nodes in the formula of a step: other steps, operands, sizes and numbers."""
     stops = walk(named.sources[0], into=lambda node: () if node.op == "step" else node.sources)
     return [node for node in stops if node.op == "step" or not node.sources]
 
 
 def unshown(trace: Trace, step: Step) -> dict[str, str]:
-    """What the formula of a step speaks of that is not on the page: `angles = i ⊗ frequencies` → the same in LaTeX.
+    """The definitions that a step's formula needs and the page lacks: `angles = i ⊗ frequencies` → the same in LaTeX.
 
-    A letter that counts places, and that the reason does not name, is told with them: `i = 0…1 along pair`.
+    A letter that counts places is one of them, unless the step's reason names it: `i = 0…1 along pair`.
     """
     found = behind(trace).found(step)
     told: dict[str, str] = {}
@@ -312,7 +312,7 @@ def unshown(trace: Trace, step: Step) -> dict[str, str]:
         for node in hidden:
             if node.path not in shown:
                 text, latex = (f"{symbol(node, style)} = {formula(node, style)}" for style in ("text", "latex"))
-                if renamed := node.sources[0].row.renames:  # the same numbers, along another axis
+                if renamed := node.sources[0].row.renames:  # the same numbers along an axis with another name
                     new = node.sources[0].args[renamed[1]]
                     text, latex = f"{text} along {new}", rf"{latex} \text{{ along }} {latex_axis(new)}"
                 left += [node] if text not in told else []
@@ -322,19 +322,19 @@ def unshown(trace: Trace, step: Step) -> dict[str, str]:
             if _named_at(said, symbol(node)) >= 0 > _named_at(step.why, symbol(node)):
                 along = node.args["along"]
                 if (along.name, along.size) == (symbol(node), 1) and along.name in step.axes:
-                    continue  # of one place, which is the heading of the step's own table
+                    continue  # it has one place, which is the heading of the step's own table
                 counted.setdefault((symbol(node), along.name), {})[along.size] = None
     return told | dict(_counted(*letter, sorted(sizes)) for letter, sizes in counted.items())
 
 
 def _named_at(text: str, letter: str) -> int:
-    """Where a letter stands in a text as a word; −1 where it does not."""
+    """The position of a letter as a whole word in a text; −1 if it is not there."""
     found = re.search(rf"(?<!\w){letter}(?!\w)", text)
     return found.start() if found else -1
 
 
 def _counted(letter: str, along: str, sizes: Sequence[int]) -> tuple[str, str]:
-    """Which places a letter counts, which may be other ones in another part: `i = 0…1 along pair`, and in LaTeX."""
+    """The places that a letter counts, as text and LaTeX: `i = 0…1 along pair`; groups may differ in their sizes."""
     text, latex = (
         f"{letter} = {either.join(f'0{gap}{size - 1}' if size > 1 else '0' for size in sizes)}"
         for gap, either in (("…", " or "), (r" \ldots ", r" \text{ or } "))
@@ -345,7 +345,7 @@ def _counted(letter: str, along: str, sizes: Sequence[int]) -> tuple[str, str]:
 
 
 def numbered(trace: Trace) -> dict[str, str]:
-    """The operands and steps whose entries are places, counted from 0, each with the axis along which they are."""
+    """Operand or step → the axis along which its entries are places, counted from 0."""
     found: dict[str, str] = {}
     for node in walk(*behind(trace).named):
         if node.row.numbered:
@@ -364,9 +364,9 @@ def _axis(node: Node, argument: str) -> str:
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:
-    """What each value of a backward pass goes into, with the rule by which its gradient comes back from there.
+    """(value, the step that uses it, the rule by which its gradient comes back from there), for a backward pass.
 
-    The result goes into "", the loss, of which a Jacobian has none.
+    The result is used by "", the loss, except in a Jacobian, which has no loss.
     """
     has_loss = not trace.calculation.startswith("jacobian ")
     return [
@@ -378,7 +378,7 @@ def edges(trace: Trace) -> list[tuple[str, str, str]]:
 
 
 def ways(trace: Trace) -> dict[str, str]:
-    """Of the steps whose gradient comes back on several ways, by their keys, on which."""
+    """Key → the sentence that lists where the gradient comes back from, for gradients that come from several steps."""
     return {node.path: node.args["ways"] for node in behind(trace).named if node.args.get("ways")}
 
 
@@ -388,14 +388,14 @@ def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]
 
 
 def left_over(trace: Trace, step: Step) -> Array | None:
-    """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
+    """A mask of the entries that are only rounding errors of terms that cancel (1.1e-16): a page shows 0 for them."""
     return behind(trace).left_over(step) if _is_float(step.value) else None
 
 
 def why_nothing(trace: Trace, step: Step) -> str:
-    """Why a value, or a part of a gradient that is laid beside others, is 0 all over; "" where none is, or it says so.
+    """Why a value, or one of the parts that a gradient is put together from, is all 0; "" if there is none.
 
-    Of other steps only vectors are looked at: each of their entries would be worked out, 0×2 + 0×3 for each.
+    Of steps that are no gradients only vectors are looked at, whose page would otherwise show 0×2 + 0×3 for each entry.
     """
     if not _is_float(step.value):
         return ""
@@ -407,7 +407,7 @@ def why_nothing(trace: Trace, step: Step) -> str:
 
 
 def hinging(trace: Trace, step: Step) -> Array | None:
-    """Where entries go by what rounding left over behind them: a 1.1e-16 that is shown as 0, and is above it."""
+    """A mask of the entries that depend on mere rounding errors behind them: a 1.1e-16, shown as 0, that is above 0."""
     return behind(trace).hinging(step) if _is_float(step.value) else None
 
 
@@ -416,12 +416,12 @@ def _is_float(value: Array | None) -> bool:
 
 
 def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
-    """One entry of a step; of a value that was not kept it is worked out now."""
+    """One entry of a step; if the value was not kept, the entry is computed now."""
     return np.asarray(entries(trace, step, [[i] for i in at]), dtype=object).item()  # an exact number is no array
 
 
 def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
-    """A step's entries at some places along each axis, None for all of them; what was not kept is worked out now."""
+    """A step's entries at some places along each axis, None for all; computed now if the value was not kept."""
     if step.value is not None:
         return step.value if places is None else step.value[np.ix_(*places)]
     return behind(trace).entries(step, places)

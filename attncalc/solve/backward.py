@@ -1,4 +1,4 @@
-"""What a backward pass adds to a problem: gradients or a Jacobian behind its graph, central differences to compare."""
+"""What a backward pass adds to a problem: gradients or a Jacobian, and central differences to compare them with."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
 MOST_LISTED = 12
-"""Of more operands only the first are told."""
+"""A message lists at most so many operands."""
 
 IGNORED = "does not depend on it"
 IN_JUMPS = "the result changes with it only in jumps, and between them its slope is 0"
@@ -34,7 +34,7 @@ IN_JUMPS = "the result changes with it only in jumps, and between them its slope
 def backward_pass(
     backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node], *, told: bool = True
 ) -> tuple[Node, ...]:
-    """The gradient of every operand that is asked for and can have one, told with its reasons."""
+    """The gradients of all operands that are asked for; steps have their reasons if `told`."""
     wrt = _differentiable(backward, calculation, nodes)
     upstream = given(UPSTREAM.name, result.axes)
     found = gradients(result, upstream, wrt, told=told)
@@ -54,7 +54,7 @@ def jacobian(
     nodes: Mapping[str, Node],
     options: Mapping[str, Any],
 ) -> tuple[Node, ...]:
-    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
+    """The Jacobians with respect to the operands, by one backward pass for all entries of the result."""
     wrt = _differentiable(backward, calculation, nodes)
     for node in wrt:
         entries = math.prod(result.shape) * math.prod(node.shape)
@@ -73,12 +73,12 @@ def jacobian(
 
 
 def smooth_operands(calculation: Calculation, names: Collection[str]) -> list[str]:
-    """The operands, of those that are given, which can have a gradient."""
+    """The given operands that can have a gradient."""
     return [o.name for o in calculation.operands_in(names) if o.name in names and o.kind in ("real", "logits")]
 
 
 def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
-    """The operands that are asked for (none named: all), if they can have a gradient."""
+    """The operands that are asked for (by default all that can have a gradient); raise OptionError for any other."""
     smooth = smooth_operands(calculation, nodes)
     if not smooth:
         raise _nothing_smooth(calculation)
@@ -98,7 +98,7 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
 
 
 def _nothing_smooth(calculation: Calculation) -> NoGradient:
-    """Why there is nothing to differentiate by, and what there might be."""
+    """The error that no operand can have a gradient, with those that could be given."""
     fact = f"{calculation.name} was given nothing that could have a gradient"
     could = [operand.name for operand in calculation.operands if operand.kind in ("real", "logits")]
     if could:
@@ -110,7 +110,7 @@ def _nothing_smooth(calculation: Calculation) -> NoGradient:
 
 
 def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
-    """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
+    """The gradient of the loss with respect to the result: as given, or by default ones: the loss is then the sum."""
     shape = result.shape
     if upstream is None:
         told = ONES if shape else "one (the loss is the result itself)"
@@ -130,7 +130,7 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
 
 
 def gradchecks(written: Written) -> dict[Node, Check]:
-    """Central differences beside each operand's gradient."""
+    """The comparison of each operand's gradient with central differences."""
     if any(has_letters(value) for value in written.values.values()):
         raise NotExact("there are no central differences of letters", hint="give the operands numbers for --gradcheck")
     operands = {
@@ -146,7 +146,7 @@ def gradchecks(written: Written) -> dict[Node, Check]:
 
 
 def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
-    """A note where the default upstream meets a result that sums to a constant along an axis: no operand moves it."""
+    """A note if the loss is by default the sum of a result that always sums to a constant, so that gradients are 0."""
     if (
         problem.backward is None
         or problem.backward.jacobian
@@ -185,11 +185,11 @@ def steep(written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
     return tuple(told)
 
 
-MOST_TYPED = 24  # entries of an upstream that one types
+MOST_TYPED = 24  # entries of an upstream gradient that a user would type
 
 
 def _to_see_more(symbol: str, shape: tuple[int, ...], names: Sequence[str]) -> str:
-    """How to ask for a gradient that is not 0."""
+    """A hint how to ask for a gradient that is not 0."""
     if len(shape) > 2 or math.prod(shape) > MOST_TYPED:
         return f"For another loss: --upstream, {' × '.join(names)}"
     ones = np.zeros(shape, int)
@@ -205,7 +205,7 @@ def _moving(written: Written) -> list[str]:
 
 
 def _stay(written: Written, moving: Sequence[str], sums: Array, axis: int) -> bool:
-    """Whether sums along an axis are the same elsewhere: those of relu(−1, −2) are 0 where none is positive."""
+    """Whether sums along an axis stay the same for other operands too; those of relu(−1, −2), which are 0, do not."""
     rng = np.random.default_rng(0)
     for _ in range(4):
         moved = dict(written.values)

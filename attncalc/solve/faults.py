@@ -1,4 +1,4 @@
-"""Why a problem cannot be written as a graph: operands missing or unknown, shapes that clash; and the likely mend."""
+"""Why a problem cannot be written as a graph: missing or unknown operands, shapes that clash; with hints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attncalc.solve.problem import Problem
 
 
 def unlike_declared(problem: Problem) -> OptionError:
-    """The error for an operand that the calculation has not, or for those that it needs and has not been given."""
+    """The error for operands that the calculation does not have, or that it needs and was not given."""
     calculation = problem.calculation
     names = [operand.name for operand in calculation.operands_in(problem.inputs)]
     for name in problem.inputs:
@@ -40,9 +40,9 @@ def unlike_declared(problem: Problem) -> OptionError:
 
 
 def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Given]], Any]) -> ShapeError:
-    """The error with the files that its operands came from, and whether transposing one of them would mend it.
+    """The error with the files that its operands came from, and a hint if transposing one of them would help.
 
-    That is tried: `write` makes the problem's graph of other operands, or raises what stands against it.
+    That is tried out: `write` makes the problem's graph from other operands, or raises an error.
     """
     files = dict.fromkeys(g.source.partition("#")[0] for g in problem.inputs.values() if g.source)
     message = f"{error.message} ({_whence(problem.inputs, list(files))})" if files else error.message
@@ -70,7 +70,7 @@ def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Gi
 
 
 def _perhaps_in_heads(inputs: Mapping[str, Given]) -> Iterator[tuple[str, dict[str, Given]]]:
-    """What may be meant where heads of queries, keys and values are not alike, and what to say of it."""
+    """(hint, changed operands) that may have been meant if queries, keys and values differ in their heads."""
     parts = {name: inputs[name] for name in ("q", "k", "v") if name in inputs and not has_letters(inputs[name].value)}
     stacks = {name: g for name, g in parts.items() if g.value.ndim > 2}
     others = {name: g for name, g in parts.items() if name not in stacks}
@@ -102,14 +102,14 @@ def _swapped(g: Given, other: int = -3) -> Given:
 
 
 def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
-    """Operands that may be stored the other way: those that PyTorch's Linear keeps so together, then each by itself."""
+    """Operands that may be stored transposed: first all that PyTorch's Linear stores so, then each by itself."""
     matrices = [name for name, g in inputs.items() if g.value.ndim >= 2 and not has_letters(g.value)]
     stored = [name for name in matrices if inputs[name].source.endswith(".weight")]
     return [*([stored] if stored else []), *([name] for name in matrices)]
 
 
 def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
-    """`all from problem.json`, or `q from q.json, k from k.json`; of many operands the files alone."""
+    """`all from problem.json`, or `q from q.json, k from k.json`; for many operands only the files."""
     if len(files) == 1 and len(inputs) > 1 and all(g.source for g in inputs.values()):
         return f"all from {files[0]}"
     if sum(bool(g.source) for g in inputs.values()) > 4:

@@ -1,6 +1,6 @@
-"""A large run: its result in blocks, and of a step that is too large to keep, the entries that a reader looks at.
+"""A large run: its result in blocks, and, of steps that are too large to keep, the entries that a reader asks for.
 
-What would not fit in memory even so is refused before it starts.
+A run that still would not fit in memory is refused before it starts.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from attncalc.solve.problem import Written
 from attncalc.solve.recording import Around, Behind, Kept
 
 SMALL = 2**24
-"""A step of so many bytes or fewer is kept."""
+"""Steps of at most so many bytes are kept."""
 EXACT_ENTRY = 200
-"""The bytes that an exact number takes, about, with the formulas that come between."""
+"""About how many bytes an exact number takes, including intermediate expressions."""
 
 ROUNDED = 12
-"""Those of an entry of a checkpoint while it is rounded to a narrow type."""
+"""The bytes of a checkpoint's entry while it is rounded to a narrow type."""
 
 
 def must_fit_whole(written: Written, kind: str, what: str) -> None:
-    """Refuse a run that keeps every step, where there is not the memory for it."""
+    """Refuse a run that keeps every step, if there is not enough memory."""
     roots = written.roots if written.loop is None else (*written.loop.steps, *written.loop.carry.values())
     needed = whole_bytes(plan(roots), itemsize(kind)) + _widened(written, kind)
     if kind == "object":
@@ -44,14 +44,14 @@ def must_fit_whole(written: Written, kind: str, what: str) -> None:
 
 
 def must_fit_stored(written: Written, kind: str, what: str) -> None:
-    """Refuse a small run whose operands lie on a disk, where there is not the memory for the largest of them."""
-    twice = itemsize("float64") * bool(written.precise)  # beside a narrow type it is computed in full, too
+    """Refuse a small run whose operands are on a disk, if there is not enough memory for the largest of them."""
+    twice = itemsize("float64") * bool(written.precise)  # a run in a narrow type is computed in full, too
     needed = whole_bytes(plan(written.roots), itemsize(kind) + twice) + _widened(written, kind)
     memory.must_fit(needed, what, _half(needed, kind))
 
 
 def _widened(written: Written, kind: str) -> int:
-    """The bytes of the largest operand that lies on a disk in another type, as it is computed with."""
+    """The bytes of the largest operand on a disk that must be converted to another type."""
     stored, narrow = [g.value for g in written.inputs.values() if g.is_stored], bool(written.precise)
     sizes = (value.size for value in stored if narrow or value.dtype != np.dtype(kind))
     return (ROUNDED if narrow else itemsize(kind)) * max(sizes, default=0)
@@ -62,20 +62,20 @@ def _half(needed: int, kind: str) -> dict[str, int]:
 
 
 def must_fit_for_checking(written: Written, what: str) -> None:
-    """Refuse to mark an answer to a problem whose steps there is not the memory for: marking looks at every one."""
+    """Refuse to mark an answer if there is not enough memory for all steps, since marking looks at every one."""
     memory.must_fit(whole_bytes(plan(written.roots), itemsize("float64")), f"checking {what}")
 
 
 def itemsize(kind: str) -> int:
-    """The bytes of an entry."""
+    """The bytes of one entry of this kind of number."""
     return EXACT_ENTRY if kind == "object" else np.dtype(kind).itemsize
 
 
 def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict[Node, Array]:
-    """The values that are kept: of what is asked for alone, or of the outputs and of all steps that are small.
+    """The values that are kept: only what is asked for, or the outputs and all small steps.
 
-    `asked` is the name of one step or output, "" or `result` that of the result. None asks for a page of all steps, and
-    so does the name of what is told of them afterwards, as the likeliest next tokens are.
+    `asked` is the name of one step or output, "" or `result` for the result. None asks for a page of all steps, and so
+    does a name that is no step, such as the likeliest next tokens, which are found from the steps afterwards.
     """
     named = steps(*written.roots)
     roots = [node for node in named if asked in (node.path, node.args["name"])]
@@ -96,7 +96,7 @@ def _bytes(node: Node, kind: str) -> int:
 
 
 class LargeBehind(Behind):
-    """The graph behind the trace of a large run: what was not kept is worked out again where it is asked for."""
+    """The graph behind the trace of a large run; values that were not kept are computed again when asked for."""
 
     def __init__(self, kept: Kept) -> None:
         super().__init__(kept)
@@ -109,7 +109,7 @@ class LargeBehind(Behind):
         return Around(self.values, self.operands, self.look)
 
     def look(self, node: Node, place: At) -> Any:
-        """One entry of a node; the row that it stands in is worked out once."""
+        """One entry of a node; the row that it stands in is computed once."""
         at = tuple(place[name] for name in node.names)
         if node in self.values:
             return self.values[node][at]
@@ -119,20 +119,20 @@ class LargeBehind(Behind):
         return self.rows[node, at[:-1]][at[-1] if at else 0]
 
     def left_over(self, step: Step) -> Array | None:
-        """Nothing is looked for among so many entries."""
+        """None: so many entries are not examined."""
         return None
 
     def why_nothing(self, step: Step) -> str:
-        """Nothing is told of them either."""
+        """Nothing: so many entries are not examined."""
         return ""
 
     hinging = left_over
 
     def kept_around(self, step: Step) -> None:
-        """Not all of them were."""
+        """None: not all values were kept."""
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
-        """Entries of a step that was not kept, worked out now; or all of it, if there is the memory."""
+        """Entries of a step that was not kept, computed now; or all of it, if there is enough memory."""
         node = self.nodes[step.key]
         if places is not None:
             return entries(node, dict(zip(node.axes, places, strict=True)), self.values, self.operands, self.kind)

@@ -1,4 +1,4 @@
-"""Why entries are 0: what rounding left over of terms that cancel (1.1e-16), and the factor that is 0."""
+"""Why entries are 0: terms that cancel except for rounding errors (1.1e-16), or a factor that is 0."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from attncalc.language.graph import Node, given, inside, walk
 from attncalc.language.kernels import doubled
 from attncalc.language.primitive import symbol
 
-if TYPE_CHECKING:  # few entries are looked at in twice the digits
+if TYPE_CHECKING:  # few entries are computed with twice the digits
     from attncalc.language.doubled_kernels import Double
 
 MARGIN = 64
-"""So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
+"""Values of up to so many rounding errors, relative to the sizes of the terms, count as 0."""
 DEEP = 8
-"""What stands at the end of many steps is off by so many times what one kernel leaves."""
+"""After many steps an error may be so many times that of one kernel."""
 
 
-@np.errstate(all="ignore")  # what overflows is told elsewhere
+@np.errstate(all="ignore")  # overflow is reported elsewhere
 def digits_left(steps: Sequence[Node], values: Mapping[Node, Array], operands: Mapping[str, Array]) -> tuple[str, ...]:
-    """What is to be said of steps whose formula, as it is written, loses digits that twice as many don't bring back.
+    """Warnings on steps whose formula loses so many digits that computing with twice the digits does not help.
 
-    Of what a sum of products is in, nothing is said: no bound is known that would not be far too large.
+    Steps that depend on matrix products are left out, since every known error bound would be far too large.
     """
     known = Known(values, operands, (), {}, walk(*steps))
     numbers = [np.abs(x[x != 0]) for x in operands.values() if x.dtype.kind == "f" and x.any()]
-    nothing = UNSURE * min((np.min(x) for x in numbers), default=1.0)  # what a 0 may be off by
+    nothing = UNSURE * min((np.min(x) for x in numbers), default=1.0)  # how far off a 0 may be
     found = []
     for step in filter(known.is_known, steps):
         pair = known.doubled(step.sources[0], math.inf)
@@ -49,27 +49,27 @@ def digits_left(steps: Sequence[Node], values: Mapping[Node, Array], operands: M
 
 
 MOVED = 4
-"""So often the operands are moved, each time to other places nearby."""
+"""How many times operands are moved to other values nearby."""
 
 
 class Leftovers:
-    """What rounding left over in the steps of one graph; what is found of a step serves those that are built on it."""
+    """Finds entries that are only rounding errors in the steps of one graph, and remembers them for later steps."""
 
     def __init__(self, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> None:
         self.values, self.operands = values, operands
         self.known: dict[Node, Array | None] = {}
 
     def of(self, step: Node) -> Array | None:
-        """True where a step's entry is left over from terms that cancel; None where no entry is."""
+        """A mask of a step's entries that are left over from terms that cancel; None if there is none."""
         if step not in self.known:
             self.known[step] = self._found(step)
         return self.known[step]
 
     def allowed(self, step: Node) -> Array:
-        """How large an entry of a step may be by rounding alone."""
+        """How large a step's entries may be by rounding errors alone."""
         return np.asarray(MARGIN * np.finfo(self.values[step].dtype).eps * self._terms(step.sources[0]))
 
-    @np.errstate(all="ignore")  # terms may overflow though they cancel
+    @np.errstate(all="ignore")  # terms may overflow although they cancel
     def _found(self, step: Node) -> Array | None:
         if not has_faint(self.values[step]):
             return None
@@ -84,7 +84,7 @@ class Leftovers:
         return found if found.any() else None
 
     def _is_meant(self, step: Node) -> Array:
-        """Where a small entry is right although terms cancel: it stays where the last digits of the operands move."""
+        """A mask of small entries that are right although terms cancel, by error bounds for rounded operands."""
         kernels, value = doubled(), self.values[step]
         moved = {name: kernels.rounded(operand) for name, operand in self.operands.items()}
         known = Known(self.values, self.operands, (), moved, walk(step), handed_on=kernels.rounded)
@@ -93,9 +93,9 @@ class Leftovers:
         return np.asarray(near & (DEEP * sure.doubt < 0.5 * np.abs(sure.head)))
 
     def _stays(self, step: Node) -> Array:
-        """Where a small entry is right although terms cancel: wherever the operands move a little, it hardly does.
+        """A mask of small entries that are right although terms cancel, since moving the operands hardly changes them.
 
-        The bound of `_is_meant` takes each place of an operand in a formula for another number: √(x² + 1) − x.
+        The bounds of `_is_meant` are too large for √(x² + 1) − x: they treat each x in the formula as another number.
         """
         kernels, value = doubled(), self.values[step]
 
@@ -113,7 +113,7 @@ class Leftovers:
         return np.asarray(stays)
 
     def _made_of_nothing(self, step: Node) -> Array:
-        """Where an entry is 0 once those that are left over in the steps behind it are."""
+        """A mask of entries that become 0 when left-over entries in the steps behind are set to 0."""
         sources = {source for inner in (step, *inside(step)) for source in inner.sources if source.op == "step"}
         nothing = {source: self.of(source) for source in sources if source in self.values}
         if all(where is None for where in nothing.values()):
@@ -127,7 +127,7 @@ class Leftovers:
 
     @np.errstate(all="ignore")
     def why_nothing(self, step: Node) -> str:
-        """Why a step is 0 all over, or a part of it that is laid beside others: what is 0 there, or cancels."""
+        """Why a step, or one of the parts that it is put together from, is all 0: which values are 0, or cancel."""
         made, home = step.sources[0], step.args["group"]
         while made.row.copies:
             made = made.sources[0]
@@ -142,7 +142,7 @@ class Leftovers:
         return "; ".join(told)
 
     def _told(self, node: Node, home: str) -> str:
-        """Why a formula that is 0 all over is so; "" of a function of one value, as a softmax where all is masked."""
+        """Why a formula is all 0; "" for a function of one value, such as a softmax of fully masked scores."""
         names: dict[str, None] = {}
         others: dict[str, None] = {}
         for behind in self._behind_nothing(node):
@@ -158,7 +158,7 @@ class Leftovers:
         return " and ".join((*told, *others))
 
     def _vanishes(self, node: Node) -> bool:
-        """Whether a formula is 0 only since numbers near 0 are: it is not for others that are 0 at the same places."""
+        """Whether a formula is 0 only by underflow: it is not 0 if all nonzero numbers in it are replaced by 1."""
         others = {
             str(i): value if source.row.truth or _is_number(source) else (value != 0).astype(float)
             for i, (source, value) in enumerate(zip(node.sources, self._values(*node.sources), strict=True))
@@ -167,7 +167,7 @@ class Leftovers:
         return bool(np.any(evaluate([again], others)[again]))
 
     def _behind_nothing(self, node: Node) -> list[Node]:
-        """What is 0 in a formula that is, so that the rest of it does not matter."""
+        """The nodes of a zero formula that are 0 and make all of it 0, whatever the others are."""
         sources = () if node.op == "step" else node.sources
         zeros = [source for source in sources if not source.row.truth and self._is_nothing(source)]
         for alone in zeros:
@@ -178,22 +178,22 @@ class Leftovers:
         return [node] if node.op == "input" or node.sources or node.args.get("symbol") else []
 
     def _is_nothing(self, node: Node) -> bool:
-        """Whether a node is 0 all over, but for what rounding has left."""
+        """Whether a node is all 0, except for rounding errors."""
         value = self._values(node)[0]
         if value.dtype.kind != "f":  # a mask
             return not np.any(value)
-        if node.op == "step" and node in self.values:  # a loop's values hold those of all other nodes, too
+        if node.op == "step" and node in self.values:  # in a loop, `values` holds nodes that are no steps too
             return bool(np.all((value == 0) | (False if (gone := self.of(node)) is None else gone)))
         least = MARGIN * np.finfo(value.dtype).eps * self._terms(node)
         return bool(np.all(np.abs(value) <= least))
 
     def size_of_terms(self, step: Node) -> float:
-        """How large the terms are that the entries of a step are sums of."""
+        """The size of the largest terms that are summed in a step's entries."""
         terms = self._terms(step.sources[0])
         return float(np.max(terms, initial=0.0, where=np.isfinite(terms)))
 
     def _is_enough(self, node: Node, zeros: Sequence[Node]) -> bool:
-        """Whether a primitive gives 0 wherever these of its sources are 0, whatever the others are."""
+        """Whether a primitive gives 0 if these sources are 0, whatever the others are."""
         rng, values = np.random.default_rng(0), self._values(*node.sources)
         others = {
             str(i): value if source.row.truth else rng.random(source.shape) * (source not in zeros)
@@ -203,15 +203,15 @@ class Leftovers:
         return bool(np.all(evaluate([again], others)[again] == 0))
 
     def _terms(self, node: Node, *, only_moved: bool = True) -> Array:
-        """The sizes of the terms that an entry is the sum of, added up without their signs.
+        """For each entry the sum of the absolute values of its terms.
 
-        Where another step's entries are only moved, as when they are cut into heads, added up, or scaled by a number
-        that is the same for all of them, it is looked through.
+        If a step only moves another step's entries, adds them up or scales them all by one number, the terms are the
+        other step's.
         """
         if node.op == "step":
             if only_moved:
                 return self._terms(node.sources[0])
-            size, nothing = np.abs(self.values[node]), self.of(node)  # what is made of nothing is nothing as well
+            size, nothing = np.abs(self.values[node]), self.of(node)  # a left-over entry has the error of its terms
             return size if nothing is None else np.where(nothing, self._terms(node.sources[0]), size)
         row = node.row
         moves = row.flops == 0 and bool(node.sources) and not row.truth
@@ -228,7 +228,7 @@ class Leftovers:
         return np.asarray(terms(*laid))
 
     def _of_chosen(self, node: Node, inner: Sequence[Array]) -> Array:
-        """The terms of those entries that a choice has taken: they are as large as what came of it."""
+        """The terms of the entries that a choice has taken, which are found by their size."""
         places = node.row.places(node)
         value, *sources = (np.abs(found) for found in self._values(node, *node.sources))
         value = align(value, node.axes, places)
@@ -245,12 +245,12 @@ class Leftovers:
 
 
 def _moved(operand: Array, rng: np.random.Generator) -> Array:
-    """An operand with each of its floats off by some last digits."""
+    """An operand with each of its floats changed in the last digits."""
     if operand.dtype.kind != "f":
         return operand
     return np.asarray(operand * (1 + MARGIN * np.finfo(operand.dtype).eps * rng.uniform(-1, 1, operand.shape)))
 
 
 def _is_number(node: Node) -> bool:
-    """Whether it is a number of the formula, as √d_k is."""
+    """Whether a node is made of numbers and sizes alone, such as √d_k."""
     return node.op in ("constant", "size") or (bool(node.sources) and all(map(_is_number, node.sources)))

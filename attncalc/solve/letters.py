@@ -1,4 +1,4 @@
-"""Operands of letters: which operands may be letters, words that give their shapes, small shapes for the others."""
+"""Operands of letters: which operands may be letters, words that give their shapes, small default shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attncalc.solve.problem import flat
 
 SHAPE = re.compile(r"\d{1,3}(x\d{1,3})*", re.ASCII)
 SMALL = 2
-"""The size of an axis of letters that nothing else tells."""
+"""The size of an axis of letters if nothing else gives it."""
 
 
 def is_shape(word: str) -> bool:
@@ -26,9 +26,9 @@ def is_shape(word: str) -> bool:
 def in_letters(
     calculation: Calculation, inputs: Mapping[str, Given], shapes: Mapping[str, Sequence[int]], known: Mapping[str, int]
 ) -> dict[str, Given]:
-    """The operands, those without numbers filled with letters: of the shape that was asked for, or a small one.
+    """The operands, with letters for those without numbers, in the shape that was asked for, or a small one.
 
-    Axes of one name have one size: `--q 2x3` makes k's d_k three as well. `known` are sizes that options give.
+    Axes with the same name have the same size: `--q 2x3` makes k's d_k 3 too. `known` are sizes that options give.
     """
     wanted = [o for o in calculation.operands if o.required]
     if not wanted and not inputs:
@@ -44,12 +44,12 @@ def in_letters(
         if operand.name not in filled:
             if not can_be_letters(operand):
                 raise NotExact(f"{operand.name} cannot be letters ({operand.help}): it must be given")
-            # What makes no sense as a size is refused by the calculation that it is an option of.
+            # A senseless size is refused later, by the calculation with that option.
             small = [math.prod(max(1, sizes.get(part, SMALL)) for part in flat((axis,))) for axis in operand.shapes[0]]
             filled[operand.name] = letters(operand.name, shapes.get(operand.name, small))
     return filled
 
 
 def can_be_letters(operand: Operand) -> bool:
-    """Whether letters may stand for an operand's numbers: not where these may be the numbers of classes or tokens."""
+    """Whether letters may stand for an operand's numbers, which they may not if these can be classes or tokens."""
     return operand.kind in ("real", "logits") or (operand.kind == "data" and len(operand.shapes) == 1)

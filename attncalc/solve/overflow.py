@@ -1,4 +1,4 @@
-"""What overflows or has no value: a result is refused, naming the entry where it went wrong; a step is warned of."""
+"""Values that overflow or are undefined: an error for results, naming the first bad entry; a warning for steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.trace import Step, Trace
 from attncalc.solve.recording import Around, entry, spelled
 
-if TYPE_CHECKING:  # few runs are in narrow types
+if TYPE_CHECKING:  # few runs use narrow types
     from attncalc.evaluate.precisions import Narrow
 
 Found = Callable[[Step], "tuple[Node, Around] | None"]
@@ -27,18 +27,17 @@ Found = Callable[[Step], "tuple[Node, Around] | None"]
 def told(
     trace: Trace, roots: Iterable[Node], found: Found, narrow: Narrow | None, *, infinite: bool
 ) -> tuple[str, ...]:
-    """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
+    """Raise DomainError for results that overflow or are undefined, naming the first bad entry; warn of steps.
 
-    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may). A step that
-    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong. So is one that
-    is divided by where it nearly vanishes, since it has lost its digits there, and one that overflows where what comes
-    back through it vanishes.
+    A result may be −∞ if an operand is, and infinite if the calculation allows it (a divergence may be). A divisor that
+    overflows is an error too, since the quotient is 0, and nobody would see that it is wrong. So is a divisor that
+    nearly vanishes, since it has lost digits, and a step that overflows where its gradient vanishes.
     """
     overflow = partial(_overflow, found=found, narrow=narrow)
     wrong = np.isnan if infinite else _beyond
     broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v).any()]
     asked = _asked_for(trace)
-    for output in trace.outputs:  # where an output has no value, as a function at a point, no other is to be trusted
+    for output in trace.outputs:  # if any output is undefined, as a function at a point may be, none can be trusted
         value = _floats(output.value)
         if value is None or np.isfinite(value).all() or not (output in asked or np.isnan(value).any()):
             continue
@@ -60,7 +59,7 @@ def told(
 
 
 def _asked_for(trace: Trace) -> Sequence[Step]:
-    """The outputs that will be read: all, or the one that was asked for."""
+    """The outputs that will be read: the one that was asked for, or all."""
     asked = trace.mode.asked
     if asked == "":
         return trace.outputs[:1]
@@ -68,7 +67,7 @@ def _asked_for(trace: Trace) -> Sequence[Step]:
 
 
 def _nearly_vanishes(made: Step) -> str | None:
-    """The place of a number of a step, `[0,1]`, that is too small for all of its digits; None where it has none."""
+    """The place, `[0,1]`, of a step's first subnormal entry, which has lost digits; None if there is none."""
     value = _floats(made.value)
     if value is None:
         return None
@@ -78,7 +77,7 @@ def _nearly_vanishes(made: Step) -> str | None:
 
 
 def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
-    """Whether the gradient of a step vanishes where the step overflows."""
+    """Whether the gradient with respect to a step vanishes where the step overflows."""
     for s in trace.steps:
         if s.gradient_of is not None and (s.group, s.name) == (made.group, f"grad_{made.name}"):
             value, slopes = _floats(made.value), _floats(s.value)
@@ -88,7 +87,7 @@ def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
 
 
 def _divisors(roots: Iterable[Node], *, alone: bool = False) -> set[str]:
-    """The steps that something is divided by: alone, or also as a part of the divisor."""
+    """The steps that are divisors; unless `alone`, also those that are parts of a divisor."""
     found: set[str] = set()
 
     def into(source: Node) -> Iterable[Node]:
@@ -102,7 +101,7 @@ def _divisors(roots: Iterable[Node], *, alone: bool = False) -> set[str]:
 
 
 def _floats(value: Array | None) -> Array | None:
-    """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
+    """The value if it holds floats; for exact numbers their infinite and undefined entries, with 0 for all others."""
     if value is not None and value.dtype.kind == "O":
         return np.asarray(exact_kernels().limits(value))
     return value if value is not None and value.dtype.kind == "f" else None
@@ -115,12 +114,12 @@ def _masked(trace: Trace) -> bool:
 
 
 def _beyond(value: Array) -> Array:
-    """Where it overflows or has no value."""
-    return np.asarray(~(value < np.inf))  # NaN is below nothing
+    """A mask of the entries that are +∞ or undefined."""
+    return np.asarray(~(value < np.inf))  # NaN < ∞ is false
 
 
 def _overflow(step: Step, found: Found, narrow: Narrow | None) -> str:
-    """What goes wrong in a step, and where."""
+    """The message on what goes wrong in a step, and where."""
     value = _floats(step.value)
     assert value is not None
     assert step.value is not None
@@ -141,7 +140,7 @@ def _overflow(step: Step, found: Found, narrow: Narrow | None) -> str:
 
 
 def _fault(node: Node, around: Around) -> str:
-    """What goes wrong in the formula of a step that is not finite: it divides by 0, or `ln(0)`; "" if unknown."""
+    """What goes wrong in the formula of a step that is not finite: a division by 0, or `ln(0)`; "" if not known."""
     made = [inner for inner in inside(node) if inner.sources]
     parts = [*made, *(source for inner in made for source in inner.sources)]
     values = evaluate(parts, around.operands, given=by_key(around.values), careful=False)

@@ -1,4 +1,4 @@
-"""What is to be computed: a calculation, its operands bound to named axes, its options, its graph as written."""
+"""The problem to compute: a calculation, its operands bound to named axes, its options, and its graph."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ from attncalc.language.graph import Node, labels_of_parts, note, walk
 from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.trace import NOTHING, WORDS, Given, Trace
 
-if TYPE_CHECKING:  # few calculations have turns
+if TYPE_CHECKING:  # few calculations are loops
     from attncalc.evaluate.loops import Loop
 
 
 class Backward(NamedTuple):
-    """What a backward pass is asked for: gradients of these operands (none named: of all), checked or not."""
+    """The request for a backward pass: with respect to which operands (by default all), and whether to check it."""
 
     wrt: tuple[str, ...] = ()
     gradcheck: bool = False
-    jacobian: bool = False  # one gradient for each entry of the result, instead of one of their sum
+    jacobian: bool = False  # one gradient for each entry of the result, instead of one for their sum
 
 
-OF_DERIVATIVES = tuple(DERIVATIVES["grad"].options)  # what a document of a derivative may ask among its options
+OF_DERIVATIVES = tuple(DERIVATIVES["grad"].options)  # keys of a Backward that documents hold among the options
 
 
 def told_apart(name: str) -> tuple[str, Backward | None]:
-    """The name of a problem → its calculation's, and the derivative that is meant: "grad attention", "jacobian dot"."""
+    """The name of a problem, such as "grad attention" or "jacobian dot", as its calculation's name and derivative."""
     derivative, _, calculation = name.partition(" ")
     return (calculation, Backward(jacobian=derivative == "jacobian")) if derivative in DERIVATIVES else (name, None)
 
 
 def problem_of(trace: Trace) -> Problem:
-    """The problem that a trace is of, with all that a record does not know of it."""
+    """The problem of a trace as a Problem; records know less of it."""
     assert isinstance(trace.problem, Problem), "what has been computed was posed"
     return trace.problem
 
 
 class Problem(NamedTuple):
-    """What is to be computed, before anything is."""
+    """A problem, before anything is computed."""
 
     calculation: Calculation
     inputs: Mapping[str, Given]
-    options: Mapping[str, Any] = NOTHING  # the ones that were given; the others have defaults
+    options: Mapping[str, Any] = NOTHING  # those that were given; the others have defaults
     backward: Backward | None = None
 
     @property
@@ -66,7 +66,7 @@ class Problem(NamedTuple):
 
     @property
     def settled(self) -> dict[str, Any]:
-        """Every option: as it was given, where that is as declared, else what a word stands for, else its default."""
+        """Every option: the given value, checked, else what a preset implies, else the default."""
         if not self.options:
             return self.calculation.defaults
         given = checked(self.calculation, self.options)
@@ -74,7 +74,7 @@ class Problem(NamedTuple):
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The options that a record holds: all; where a word stands for some, those that it does not settle."""
+        """The options for a record: all, or with a preset only those that it and the defaults do not give."""
         settled = self.settled
         if not (meant := self.calculation.meant_by(settled)):
             return settled
@@ -85,7 +85,7 @@ class Problem(NamedTuple):
 def posed(
     calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any], backward: Backward | None
 ) -> Problem:
-    """The problem of what has been read; of a derivative, a document's options ask what the call leaves open."""
+    """The problem from what was read; for a derivative, options of a document fill in what the call leaves open."""
     if backward is not None:
         wrt, gradcheck = backward.wrt or options.get("wrt", ()), backward.gradcheck or options.get("gradcheck", False)
         backward = backward._replace(wrt=operands_named(wrt, inputs), gradcheck=gradcheck and not backward.jacobian)
@@ -93,13 +93,13 @@ def posed(
     return Problem(calculation, inputs, options, backward)
 
 
-_PART = r"(?:\[[^\]]*\]|\.T)*\Z"  # compiled for those who call operands as a file does
+_PART = r"(?:\[[^\]]*\]|\.T)*\Z"  # compiled when operands are named as in a file
 
 
 def operands_named(names: Iterable[str], inputs: Mapping[str, Given]) -> tuple[str, ...]:
-    """Operands by our names, or by the names under which a file holds them: `model.layers.3.self_attn.q_proj.weight`.
+    """Our names for operands that are named as here or as in their file: `model.layers.3.self_attn.q_proj.weight`.
 
-    One array may hold several. A wrapper may have put its own name in front, and the model's may be left out.
+    One array may hold several operands. A wrapper's prefix may stand in front, and the model's own may be left out.
     """
     names = tuple(dict.fromkeys(names))
     if all(name in inputs for name in names):
@@ -119,27 +119,27 @@ def operands_named(names: Iterable[str], inputs: Mapping[str, Given]) -> tuple[s
     return tuple(dict.fromkeys(ours for name in names for ours in meant(name)))
 
 
-# Operands → named axes: which axis of each array is which, from its declaration and its shape.
+# Operands → named axes, from the declaration and the shape of each array.
 
 
 class Bound(NamedTuple):
-    """The operands with their axes named; masks turned into true and false."""
+    """The operands with named axes, and masks as true and false."""
 
     inputs: Mapping[str, Given]
     axes: Mapping[str, Axes]
     labels: Mapping[str, tuple[str, ...]]  # axis name → labels
-    dropped: frozenset[str]  # the axes that a vector lacks that was given where rows were declared
-    broadcast: Mapping[str, Axes]  # operand → its axes as they were given, where some of them are of size 1
+    dropped: frozenset[str]  # row axes that outputs lack, since a vector was given in place of a matrix
+    broadcast: Mapping[str, Axes]  # operand → its axes as given, if some of size 1 were removed
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The size of every axis, of one that is made of parts those of the parts."""
+        """The size of every axis, or of the parts of a composite axis."""
         every = [axis for axes in self.axes.values() for axis in axes]
         return {part.name: part.size for axis in every for part in (axis.parts or (axis,))}
 
 
 def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
-    """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""
+    """Name every operand's axes from the right; axes in front of the declared ones are a batch, or heads."""
     ready, dropped = {}, set()
     operands = [operand.under(options) for operand in calculation.operands_in(inputs)]
     stored = any(operand.kind == "checkpoint" for operand in operands)
@@ -195,12 +195,12 @@ def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[st
 
 
 def flat(shape: Shape) -> list[str]:
-    """The names of axes, and in place of those that are made of parts the names of these."""
+    """The names of axes, with composite axes replaced by their parts."""
     return [name for part in shape for name in ([part] if isinstance(part, str) else part)]
 
 
 def _surroundings(operands: Sequence[Operand], ready: Mapping[str, Given]) -> tuple[int | None, dict[str, int]]:
-    """What operands with a single declared shape tell of the rest: how many axes lead, and how large the others are."""
+    """How many leading axes operands with a single declared shape have, and the sizes of their declared axes."""
     sizes: dict[str, int] = {}
     lead = None
     for operand in operands:
@@ -211,9 +211,9 @@ def _surroundings(operands: Sequence[Operand], ready: Mapping[str, Given]) -> tu
 
 
 def _fitting(operand: Operand, found: Sequence[int], lead: int | None, sizes: Mapping[str, int]) -> Shape:
-    """Of several declared shapes the first that leaves as many leading axes as the other operands have.
+    """The first of several declared shapes that leaves as many leading axes as the other operands have.
 
-    So a target [n] beside logits [n, C] is a class for each row, and a target [n, C] a row of shares for each.
+    So with logits [n, C] a target [n] is a class for each row, and a target [n, C] a row of shares for each.
     """
     for shape in operand.shapes:
         if len(found) - len(shape) == lead:
@@ -224,7 +224,7 @@ def _fitting(operand: Operand, found: Sequence[int], lead: int | None, sizes: Ma
 
 
 def _of_rank(operand: Operand, rank: int) -> Shape:
-    """The declared shape that a value of this rank has: the same rank, else the largest, with axes in front."""
+    """The declared shape for a value of this rank: one of the same rank, else the one with the most axes."""
     exact = [shape for shape in operand.shapes if len(shape) == rank]
     if exact:
         return exact[0]
@@ -233,7 +233,7 @@ def _of_rank(operand: Operand, rank: int) -> Shape:
 
 
 def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tuple[Given, set[str]]:
-    """The operand with the rank that is declared at least: a vector stands for one row."""
+    """The operand with at least its declared rank, as a vector may stand for one row; and the axis added for that."""
     if operand.kind == "mask":
         g = _mask(operand, g, options.get(f"{operand.name}_kind"))
     rank, least = g.value.ndim, min(len(shape) for shape in operand.shapes)
@@ -253,7 +253,7 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
 
 
 def _one_of_a_batch(operand: Operand, g: Given) -> Given:
-    """A text, or an image, in place of the batch of one that a framework's model is given."""
+    """The single text or image of a batch of one, as frameworks give it to a model."""
     if layer_of(operand.name)[0] or len(g.value.shape) <= max(map(len, operand.shapes)) or len(g.value) > 1:
         return g
     labels = {axis - 1: words for axis, words in g.labels.items() if axis}
@@ -261,7 +261,7 @@ def _one_of_a_batch(operand: Operand, g: Given) -> Given:
 
 
 def _declared(operand: Operand) -> str:
-    """`n × d_k`, as the declaration has it."""
+    """The declared shapes as text: `n × d_k`."""
     return " or ".join(
         " × ".join(p if isinstance(p, str) else f"({' '.join(p)})" for p in shape) or "a number"
         for shape in operand.shapes
@@ -269,7 +269,7 @@ def _declared(operand: Operand) -> str:
 
 
 def _without(g: Given, axes: Axes, gone: Sequence[int]) -> tuple[Given, Axes]:
-    """A broadcast operand without these axes of size 1: by names, what is not there serves every place."""
+    """A broadcast operand without these axes of size 1; along an axis that it lacks, it is the same at every place."""
     if not gone:
         return g, axes
     kept = [i for i in range(len(axes)) if i not in gone]
@@ -278,14 +278,14 @@ def _without(g: Given, axes: Axes, gone: Sequence[int]) -> tuple[Given, Axes]:
     return g._replace(value=value, written=None, labels=labels), tuple(axes[i] for i in kept)
 
 
-# Masks and tokens: who may look at whom, ids in a vocabulary
+# Masks and tokens: which keys a query may see, ids in a vocabulary
 
 LONGEST_TEXT = 60
-"""Characters of a text that is told beside the ids of its words."""
+"""The most characters of a text that is shown beside the ids of its words."""
 
 
 def _vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Axes]) -> Axis:
-    """The axis that tokens point into, of whichever operand has it."""
+    """The axis that tokens point into, from the operand that has it."""
     found = next((axis for own in axes.values() for axis in own if axis.name == tokens.of), None)
     if found is None:
         layers = {f"{stack}/": layer for stack, layer in calculation.declaration.layers.items()}
@@ -299,9 +299,9 @@ def _vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Ax
 def _numbered(
     g: Given, operand: Operand, into: Axis, words: Sequence[str], *, stored: bool
 ) -> tuple[Given, tuple[str, ...]]:
-    """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's.
+    """Tokens as ids, and their words if the vocabulary has any; raise InputError for tokens outside the vocabulary.
 
-    That of a model which is stored has pieces of words, of which its tokenizer makes a text.
+    The vocabulary of a `stored` model holds pieces of words, into which its tokenizer splits a text.
     """
     if g.value.dtype == object and isinstance(g.value.flat[0], str):
         known = {word: i for i, word in reversed([*enumerate(words)])}
@@ -334,7 +334,7 @@ def _numbered(
 
 
 def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
-    """A mask as true (may look) and false, or as numbers to add: by its kind, or by what its entries are."""
+    """A mask as true (may look) and false, or as numbers to add; its kind, if not given, follows from its entries."""
     value = g.value
     two_valued = value.dtype == bool or bool(np.isin(value, (0, 1)).all())
     option = flag(f"{operand.name}_kind")
@@ -353,34 +353,34 @@ def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
     return g._replace(value=keep if kind == "keep" else ~keep)
 
 
-# A problem's graph as it is written, with all that evaluating and recording it needs, and its kind of numbers.
+# A problem's graph, with everything that evaluating and recording it needs, and its kind of numbers.
 
 
 class Written(NamedTuple):
     """A problem's graph, with everything that evaluating and recording it needs."""
 
-    outputs: tuple[Node, ...]  # of the problem: the results, or the gradients
+    outputs: tuple[Node, ...]  # those of the problem: the results, or the gradients
     result: Node  # the calculation's own first output, from which a backward pass starts
     operands: Mapping[str, Node]
     values: Mapping[str, Array]
-    kind: str  # of the numbers to compute with
+    kind: str  # the dtype of the numbers to compute with
     bound: Bound
     inputs: Mapping[str, Given]
     notes: tuple[str, ...]
-    named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
-    asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
-    loop: Loop | None  # where the calculation is one whose turns depend on values
-    precise: Mapping[str, Array]  # the operands as they were given, where `values` are rounded to a narrow type
+    named: Mapping[str, tuple[str, ...]]  # labels that the calculation gives to axes that it made
+    asides: tuple[Node, ...]  # steps that are shown although the result does not depend on them
+    loop: Loop | None  # set if the calculation is a loop
+    precise: Mapping[str, Array]  # the operands as they were given, if `values` are rounded to a narrow type
     known: Mapping[tuple[str, str], Array]  # steps whose values were needed to write the graph, by their keys
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        """What must be evaluated: a backward pass shows the forward steps too, needed or not."""
+        """The nodes to evaluate: a backward pass shows the forward steps too, needed or not."""
         return (self.result, *self.outputs, *self.asides)
 
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
-        """Each axis' labels; an axis read under a second name keeps them."""
+        """Axis → labels; an axis that is renamed keeps its labels."""
         labels = {**self.bound.labels, **self.named}
         for node in walk(*self.roots):
             if node.row.renames:
@@ -390,24 +390,24 @@ class Written(NamedTuple):
         return labels
 
     def labels_of(self) -> Callable[[Node], Mapping[str, tuple[str, ...]]]:
-        """The labels around a node: where it is a part of an axis, or is made from one, those of its places."""
+        """A function that gives a node's labels; for a part of an axis they are the labels of its places."""
         labels, nodes = self.labels, walk(*self.roots)
         parts = labels_of_parts(nodes, labels)
         return lambda node: labels | parts.get(node, {})
 
 
 LARGE = 2**25
-"""So many entries of all primitives make a run large: its steps are no longer all kept."""
+"""A run with so many entries in all its values is large, and its steps are not all kept."""
 
 
 def is_large(written: Written) -> bool:
-    """Whether the values of all nodes together are worth a thought of the memory that they take."""
+    """Whether the values of all nodes together may take too much memory."""
     entries = (math.prod(node.shape) for node in walk(*written.roots) if node.op != "input")
     return sum(entries) >= LARGE
 
 
 def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
-    """What is done to the value of each step: exact ones are tidied, or refused for their size, others rounded."""
+    """The function for each step's value: exact numbers are tidied, or refused if too large, others are rounded."""
     if kind != "object":
         return rounding
     from attncalc.evaluate import tidying  # SymPy comes in here
@@ -416,15 +416,15 @@ def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
 
 
 def kind_of(values: Mapping[str, Array], dtype: str) -> str:
-    """The kind of number to compute with: exact as soon as one operand is."""
+    """The dtype to compute with: "object", for exact numbers, as soon as one operand is exact."""
     return "object" if any(value.dtype == object for value in values.values()) else dtype
 
 
 def as_kind(value: Array, kind: str) -> Array:
-    """The value as numbers of that kind; truth values and words stay what they are."""
+    """The value converted to that kind of number; truth values and words stay what they are."""
     if value.dtype.kind in "bUS":
         return value
     if kind != "object":
-        with np.errstate(over="ignore"):  # what float32 cannot hold is told by the step that it spoils
+        with np.errstate(over="ignore"):  # overflow is reported for the step that it spoils
             return value.astype(kind, copy=False)
     return np.asarray(exact_kernels().exactly(value.astype("float64") if value.dtype.name in NARROW else value))

@@ -1,4 +1,4 @@
-"""Values → Steps, and what stands behind them: an entry's arithmetic, its origins, what rounding left over."""
+"""Values → Steps, and what is behind them: an entry's arithmetic, its origins, what rounding left over."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """What a trace was recorded from, as far as something may be asked of it later."""
+    """What a trace was recorded from, kept for later questions."""
 
     named: Sequence[Node]
     values: Mapping[Node, Array]
     operands: Mapping[str, Array]
-    kind: str = ""  # of number, in a large run that does not keep every step
+    kind: str = ""  # the dtype of a large run that does not keep every step, else ""
     loop: Loop | None = None
-    turns: Sequence[Turn] = ()  # of the loop, those that were kept
-    rounded: bool = False  # by hand: an entry is what its arithmetic gives, rounded
+    turns: Sequence[Turn] = ()  # the turns of the loop that were kept
+    rounded: bool = False  # whether steps are rounded, so that an entry is its arithmetic's result, rounded
 
 
 class Recorded(NamedTuple):
-    """What has been evaluated: steps, outputs, what is to be said of them, and the graph behind them."""
+    """The result of an evaluation: steps, outputs, notes on them, and the graph behind them."""
 
     steps: tuple[Step, ...]
     outputs: tuple[Step, ...]
@@ -55,7 +55,7 @@ def record(
     drift: float | None = None,
     check: Check | None = None,
 ) -> Step:
-    """The record of a named node: its formula in every form, and its value where that is kept."""
+    """The Step for a named node: its formula in every form, and its value if that is kept."""
     expression = node.sources[0]
     points, formula = expression.row.points, primitive.formula(node)
     made = Step(
@@ -80,7 +80,7 @@ def record(
 
 
 def drop(step: Step, dropped: frozenset[str]) -> Step:
-    """An output without the axis along which a vector stood for a row."""
+    """An output without the row axis that was added because a vector stood for one row."""
     kept = [i for i, name in enumerate(step.axes) if name.removesuffix("'") not in dropped]
     if len(kept) == len(step.axes) or step.value is None:
         return step
@@ -89,10 +89,10 @@ def drop(step: Step, dropped: frozenset[str]) -> Step:
 
 
 def spread_again(gradient: Step, read: Axes, axes: Axes) -> Step:
-    """A broadcast operand's gradient with all the axes that it was given with, those that were not read too."""
+    """A broadcast operand's gradient with all the axes that it was given with, including those of size 1."""
     if gradient.value is None:
         return gradient
-    front = len(gradient.axes) - len(read)  # of a Jacobian: the result's own axes
+    front = len(gradient.axes) - len(read)  # in a Jacobian the result's own axes stand in front
     shape = gradient.shape[:front] + tuple(axis.size for axis in axes)
     return gradient._replace(
         value=gradient.value.reshape(shape),
@@ -102,43 +102,42 @@ def spread_again(gradient: Step, read: Axes, axes: Axes) -> Step:
     )
 
 
-# One entry of a step: its arithmetic with its numbers in place, its origins, and whether rounding left it over.
+# One entry of a step: its arithmetic with numbers in place, and its origins.
 #
-# The primitives say how an entry is made from entries of their sources. This follows them until it meets steps,
-# operands and numbers: for the arithmetic, `0.8×0.7 + 0.2×0.3`, it writes their values down, with brackets where a
-# reader needs them; for the origins it tells their places, with nothing left out of a long sum. What decides a choice
-# (the entry of a mask, the number of a row) is an origin too. Left over is what stands for 0 where the terms of a sum
-# cancel: 1.1e-16.
+# The cells of primitives say how an entry is made from entries of their sources. They are followed down to steps,
+# operands and numbers. The arithmetic, `0.8×0.7 + 0.2×0.3`, is written with their values, and with brackets where a
+# reader needs them. The origins are their places, with nothing left out of a long sum. An entry that decides a choice
+# (the entry of a mask, the number of a row) is an origin too.
 
 
 EntryOf = Callable[[Node, At], Any]
-"""(node, place) → the value there, of any node: what an entry's arithmetic and its origins are found with."""
+"""(node, place) → the value there, for any node."""
 _Pieces = tuple[list["str | Entry"], float]
-"""The pieces of an entry's arithmetic, and how tightly they hold together, in the numbers of `Op.binds`."""
+"""The pieces of an entry's arithmetic, and their precedence as in `Op.binds`."""
 _Where = tuple[Node, tuple[int, ...]]
 
 NEGATED = 4
-"""A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
+"""The precedence of a term with a minus in front: it needs brackets anywhere but at the start of a sum."""
 _INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, NEGATED, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
-"""An operation's sign, how tightly it holds together, and up to what its first and its other parts come bare."""
+"""Operation → its sign, its precedence, and the loosest precedences of its first and other parts without brackets."""
 _OPPOSITE = {"≤": ">", "<": "≥", "=": "≠"}
-"""A comparison → what is said where it does not hold: a line is true as it stands."""
+"""A comparison → what is written if it does not hold, so that every line is true."""
 LONGEST = 8
-"""A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
+"""A sum or a choice with more terms is shortened in the middle, since the rule is clear from the first ones."""
 EQUALS = " = "
-"""Between two ways in which an entry's arithmetic is written; a comparison alone may have this sign too."""
+"""Stands between two forms of an entry's arithmetic; a comparison may contain this sign too."""
 MOST_TERMS = 2**20
-"""An entry that is made of more is not spelled out at all: that would take more time and memory than its value did."""
+"""An entry made of more terms is not written out, since that would take more time and memory than its value did."""
 
 
-@np.errstate(all="ignore")  # what overflows on the way is told with the step
+@np.errstate(all="ignore")  # overflow is reported with the step
 def entry(node: Node, at: At, value: EntryOf, deepest: int | None = None) -> Arithmetic:
-    """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands.
+    """The arithmetic of a step's entry; empty if the entry is only handed on, or is just a number.
 
-    Behind it stands what has chosen it, as it holds: `0.5×2 (0.9 ≥ 0.4)`; of a comparison, and of a number or a mask
-    that one has chosen, it is that alone. A choice inside it is a factor, 1 or 0: `[0.3 < 0.5] + [0.7 < 0.5]`; behind
-    such a line stand the numbers that are left, `1 + 0`. What is made by more than `deepest` operations, one inside the
-    other, is told by its parts' values.
+    The comparison that chose it follows in brackets, in its true form: `0.5×2 (0.9 ≥ 0.4)`. If the entry itself is a
+    truth, a chosen number or masked, the arithmetic is only that comparison. A choice inside a formula is a factor, 1
+    or 0, as in `[0.3 < 0.5] + [0.7 < 0.5]`, followed by the same line with numbers, `1 + 0`. Below `deepest` nested
+    operations only the parts' values are written.
     """
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
@@ -171,7 +170,7 @@ def _is_leaf(node: Node) -> bool:
 
 
 def _is_long(node: Node) -> bool:
-    """Whether an entry is made of so many others that it is not spelled out."""
+    """Whether an entry is made of so many others that it is not written out."""
     mixed = node.row.mixes(node)
     return any(axis.size > MOST_TERMS for source in node.sources for axis in source.axes if axis.name in mixed)
 
@@ -182,28 +181,28 @@ def _is(node: Node, number: int) -> bool:
 
 
 class _Writer:
-    """Writes an entry's arithmetic; with `brackets` a choice inside it is a factor, 1 or 0."""
+    """Writes an entry's arithmetic; with `brackets` a choice inside it is a factor, `[0.3 < 0.5]`."""
 
     def __init__(self, value: EntryOf, *, brackets: bool = True, deepest: int | None = None) -> None:
         self.value, self.brackets, self.deepest = value, brackets, deepest
         self.depth = 0
-        self.known: dict[tuple[_Where, int], _Pieces] = {}  # what stands in it in several places is worked out once
-        self.reasons: list[str | Entry] = []  # what has chosen, where it stands behind the line
-        self.factors = False  # whether a choice stands in it as a factor
+        self.known: dict[tuple[_Where, int], _Pieces] = {}  # a part that occurs several times is written once
+        self.reasons: list[str | Entry] = []  # the comparisons that follow the line
+        self.factors = False  # whether it contains a choice as a factor
 
     def cell(self, node: Node, at: At) -> Cell:
-        """How an entry of a node is made."""
+        """The cell of an entry of a node."""
         return node.row.cell(node, at, lambda source, place: self.value(node.sources[source], place))
 
     def give(self, condition: Node, at: At) -> None:
-        """What has chosen is told behind the line, once."""
+        """Add the comparison behind a choice to `reasons`, unless it is there already."""
         told = self.deciding(condition, {name: at[name] for name in condition.names})
         known = "".join(map(str, self.reasons))
         if told and "".join(map(str, told)) not in known:
             self.reasons += [" and ", *told] if self.reasons else told
 
     def deciding(self, node: Node, at: At) -> list[str | Entry]:
-        """What a truth comes from, as it holds: `0.9505 ≥ 0.4`."""
+        """The comparisons that decide a truth, in their true form: `0.9505 ≥ 0.4`."""
         truth = self._truth(node, at)
         if truth.sign in _OPPOSITE:
             return self._compared(node, truth, holds=bool(self.value(node, at)))
@@ -216,7 +215,7 @@ class _Writer:
         return told
 
     def _truth(self, node: Node, at: At) -> Form:
-        """How a truth is made; of nothing, where it is a mask, or whether a place is another, as on a diagonal."""
+        """The cell of a truth; an empty form for a mask, or for a test of places, as on a diagonal."""
         if _is_leaf(node):
             return Form("", ())
         cell = self.cell(node, at)
@@ -226,13 +225,13 @@ class _Writer:
         return Form("", ()) if of_places else cell
 
     def _compared(self, node: Node, truth: Form, *, holds: bool) -> list[str | Entry]:
-        """A comparison, or the opposite one."""
+        """A comparison with numbers in place, or its opposite if it does not hold."""
         plain = _Writer(self.value, brackets=False)
         left, right = (plain.of_part(node, part)[0] for part in truth.parts)
         return [*left, f" {truth.sign if holds else _OPPOSITE[truth.sign]} ", *right]
 
     def _tests(self, node: Node, at: At, *, holds: bool) -> list[list[str | Entry]]:
-        """The comparisons that must all hold for a truth to be so; nothing where it has no such form."""
+        """The comparisons that together are equivalent to a truth; empty if it has no such form."""
         truth = self._truth(node, at)
         if truth.sign in _OPPOSITE:
             return [self._compared(node, truth, holds=holds)]
@@ -246,7 +245,7 @@ class _Writer:
         return [test for tests in found for test in tests] if all(found) else []
 
     def of_node(self, node: Node, at: At) -> _Pieces:
-        """The pieces of an entry's arithmetic."""
+        """The arithmetic of a node's entry."""
         if _is_leaf(node):
             return [Entry(self.value(node, at), brackets=False)], 0
         if _is_long(node):
@@ -263,7 +262,7 @@ class _Writer:
         return self.known[where]
 
     def _as_factors(self, node: Node, at: At) -> _Pieces | None:
-        """A choice between something and 0, as `0.8×[0.3 < 0.5]`; None of any other, which is told behind the line."""
+        """A choice between a value and 0, as `0.8×[0.3 < 0.5]`; None for any other choice, which `reasons` explain."""
         condition, *sources = node.sources
         first = not _is(sources[0], 0)
         source, other = sources if first else sources[::-1]
@@ -290,7 +289,7 @@ class _Writer:
         return _form(cell, parts)
 
     def of_part(self, node: Node, cell: Cell) -> _Pieces:
-        """The pieces of a part of a form; what is told in several words (an entry of a unit vector) is a number."""
+        """The arithmetic of a part of a form; a value in place of words, as for an entry of a unit vector."""
         pieces, holds = self._of_cell(node, cell)
         if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and " " in pieces[0]:
             return [Entry(self.value(node.sources[cell.source], cell.at), brackets=False)], 0
@@ -303,7 +302,7 @@ def _is_finite(number: Any) -> bool:
 
 
 def _shortened(node: Node, form: Form, value: EntryOf) -> Iterable[Cell]:
-    """The parts of a form; of many the first and the last ones, and of those of a choice the one that is chosen."""
+    """The parts of a form; of many only the first and last ones, and for a choice also the chosen one."""
     count = len(form.parts)
     if form.sign not in ("+", "max", "argmax") or count <= LONGEST:
         return form.parts
@@ -318,7 +317,7 @@ def _shortened(node: Node, form: Form, value: EntryOf) -> Iterable[Cell]:
 
 
 def _largest(node: Node, cell: Cell, value: EntryOf) -> Any:
-    """What a choice goes by: an entry, or the largest of several."""
+    """The value by which a choice compares a part: an entry, or the largest of several."""
     if isinstance(cell, Pick):
         return value(node.sources[cell.source], cell.at)
     parts = cell.parts if isinstance(cell, Form) else ()
@@ -333,7 +332,7 @@ def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
             return parts[0]
         pieces = _bracketed(parts[0], first, first=True)
         for part in parts[1:]:
-            if sign == "+" and part[0][0] == "−":  # a − b, and not a + (−b); of a sum in a sum its first term
+            if sign == "+" and part[0][0] == "−":  # a − b, not a + (−b); also for the first term of a sum in a sum
                 pieces += [" − ", *part[0][1:]]
             elif sign == "+" and (size := _taken_away(part[0])):
                 pieces += [" − ", *size]
@@ -365,7 +364,7 @@ def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
 
 
 def _taken_away(pieces: list[str | Entry]) -> list[str | Entry]:
-    """What is taken away by a term that a minus alone makes negative, `1×2` of `(-1)×2`; nothing of any other term."""
+    """The term without its minus, `1×2` for `(-1)×2`, if only its first number is negative; empty for any other."""
     first, *others = pieces
     numbers = [piece.value for piece in pieces if isinstance(piece, Entry)]
     below = [isinstance(number, (int, float, np.number)) and -np.inf < number < 0 for number in numbers]
@@ -395,7 +394,7 @@ def _spelled(number: Entry) -> str:
 
 
 def _joined(pieces: Iterable[str | Entry]) -> Arithmetic:
-    """Neighbouring words made one."""
+    """The pieces with neighbouring texts joined."""
     result: list[str | Entry] = []
     for piece in pieces:
         if isinstance(piece, str) and result and isinstance(result[-1], str):
@@ -411,11 +410,11 @@ MOST_FOLLOWED = 2_000  # entries; nobody can look at more at once
 MOST_TOLD = 40  # blocks
 
 
-@np.errstate(all="ignore")  # what overflows on the way is told with the step
+@np.errstate(all="ignore")  # overflow is reported with the step
 def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
-    """The entries that a step's entry is made of, in blocks, in the order of the formula; none where they are too many.
+    """The entries from which a step's entry is made, in blocks, in the order of the formula; empty if too many.
 
-    They are those of the steps and operands in the step's own formula, and not those behind them.
+    They are entries of the steps and operands in the step's own formula, not of those behind these.
     """
     expression = node.sources[0] if node.op == "step" else node
     found: dict[Node, set[Place]] = {}
@@ -444,13 +443,13 @@ def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
 
 
 def _added(node: Node) -> int:
-    """How many entries of a source are added up in one entry of a node."""
+    """How many entries of a source are summed in one entry of a node."""
     mixed = node.row.mixes(node)
     return max(prod(axis.size for axis in source.axes if axis.name in mixed) for source in node.sources)
 
 
 def _sources(node: Node, at: At, value: EntryOf) -> list[tuple[Node, At]]:
-    """The entries of the sources that an entry is made of, and those that were looked at to tell how it is made."""
+    """The entries of the sources from which an entry is made, and those that decide how it is made."""
     looked: list[Pick] = []
 
     def look(source: int, place: At) -> Any:
@@ -470,7 +469,7 @@ def _picks(cell: Cell) -> Iterator[Pick]:
 
 
 def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str, range]]:
-    """The places as one block where they fill it, else as stretches of rows."""
+    """The places as one block if they fill it, otherwise as stretches of rows."""
     spans = [range(min(along), max(along) + 1) for along in zip(*places, strict=True)]
     if prod(map(len, spans)) == len(places):
         yield dict(zip(names, spans, strict=True))
@@ -483,45 +482,45 @@ def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str,
             yield dict(zip(names, [*lead, range(along[0], along[-1] + 1)], strict=True))
 
 
-# The graph behind a trace, with its values: it answers what is asked of a step's entries once the trace is made.
+# The graph behind a trace, with its values, to answer questions about entries once the trace is made.
 
 
 MOST_OFF = 1e-6
-"""Where steps' values as they are shown give an entry less nearly, its arithmetic would not come to it."""
+"""An entry's arithmetic must reproduce it with at most this relative error."""
 
 
 class Around:
-    """The values that a step's entries are looked up in."""
+    """The values in which a step's entries are looked up."""
 
     def __init__(
         self, values: Mapping[Node, Array], operands: Mapping[str, Array], look: EntryOf | None = None
     ) -> None:
         self.values, self.operands = values, operands
         self.look = look or looking(values, operands)
-        self.faint: dict[Node, bool] = {}  # whether a step has entries that may be left over, once it is asked
-        self.off: dict[Node, Array] = {}  # where entries have digits that no step before shows, once it is asked
+        self.faint: dict[Node, bool] = {}  # step → whether it has entries that may be left over
+        self.off: dict[Node, Array] = {}  # step → a mask of entries with digits that no earlier step shows
         self.clean: dict[Node, tuple[Array, EntryOf] | None] = {}
 
     @cached_property
     def leftovers(self) -> Leftovers:
-        """What rounding left over among the values."""
-        from attncalc.solve.leftovers import Leftovers  # a door: most pages have no entry that is faint
+        """The finder of entries that are only rounding errors."""
+        from attncalc.solve.leftovers import Leftovers  # a door: most pages have no faint entry
 
         return Leftovers(self.values, self.operands)
 
     def left_over(self, step: Node) -> Array | None:
-        """Where the entries of a step are left over from terms that cancel; None where no entry is."""
+        """A mask of a step's entries that are left over from terms that cancel; None if there is none."""
         if step not in self.faint:
             self.faint[step] = has_faint(self.values[step])
         return self.leftovers.of(step) if self.faint[step] else None
 
     def look_for(self, node: Node, at: At) -> EntryOf:
-        """The values that an entry's arithmetic is written in: those that pages show, where they give the entry."""
+        """The values for an entry's arithmetic: those that pages show, if they reproduce the entry."""
         found = self.cleaned(node)
         return found[1] if found and found[0][tuple(at[name] for name in node.names)] else self.look
 
     def cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
-        """Where entries come out the same with 0 for what is left over in the steps behind, and the values with 0."""
+        """A mask of entries that stay the same if left-over entries behind them are 0, and the values with these 0s."""
         if node not in self.clean:
             self.clean[node] = self._cleaned(node)
         return self.clean[node]
@@ -539,12 +538,12 @@ class Around:
             return np.abs(made - value) <= MOST_OFF * np.abs(value), looking(values, self.operands)
 
     def _made_of(self, values: Mapping[Node, Array], node: Node) -> Array:
-        """A step as it is made of such values of others."""
+        """A step computed from these values of other steps."""
         own = {key: given for key, given in by_key(values).items() if key != node.key}
         return evaluate([node], self.operands, dtype=self.values[node].dtype.name, given=own)[node]
 
     def is_off(self, node: Node, at: At) -> bool:
-        """Whether an entry has digits that the values of the steps before, as they are shown, do not give."""
+        """Whether an entry has digits that the recorded values of earlier steps do not give."""
         value = self.values.get(node)
         if value is None or value.dtype.kind != "f":
             return False
@@ -553,7 +552,7 @@ class Around:
             with np.errstate(all="ignore"):
                 apart = np.abs(value - shown)
                 off = apart > MOST_OFF * np.abs(value)
-                if off.any():  # where terms cancel both may be what rounding left of them, and are told to be 0
+                if off.any():  # if terms cancel, both may be mere rounding errors, which are shown as 0
                     nothing = (value == 0) | (False if (left := self.left_over(node)) is None else left)
                     off &= ~nothing | (apart > (self.leftovers.allowed(node) if nothing.any() else 0))
             self.off[node] = off
@@ -561,7 +560,7 @@ class Around:
 
     @cached_property
     def shown(self) -> EntryOf:
-        """Entries as pages show them: what is left over is 0."""
+        """Entries as pages show them, with 0 for those that are left over."""
         clean = dict(self.values)
         for step in filter(named, self.values):
             if (nothing := self.left_over(step)) is not None:
@@ -569,7 +568,7 @@ class Around:
         return looking(clean, self.operands)
 
 
-MOST_LATELY = 100  # entries' arithmetic that is kept for who asks again
+MOST_CACHED = 100  # entries whose arithmetic is cached
 
 
 class Behind:
@@ -577,8 +576,8 @@ class Behind:
 
     def __init__(self, kept: Kept) -> None:
         self.named, self.values, self.operands = kept[:3]
-        self.looks_for_digits = not (kept.rounded or kept.kind)  # that the steps before do not show
-        self.lately: dict[tuple[str, tuple[int, ...], int | None], Arithmetic] = {}
+        self.looks_for_digits = not (kept.rounded or kept.kind)  # whether to look for digits that no earlier step shows
+        self.cached: dict[tuple[str, tuple[int, ...], int | None], Arithmetic] = {}
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
@@ -591,29 +590,29 @@ class Behind:
         return Around(self.values, self.operands)
 
     def found(self, step: Step) -> tuple[Node, Around] | None:
-        """The node of a step, and the values around it; None of what is no step of the graph, as an operand."""
+        """The node of a step, and the values around it; None if it is no step of the graph, such as an operand."""
         node = self.nodes.get(step.key) if step.formula else None
         return None if node is None else (node, self.around)
 
     def kept_around(self, step: Step) -> tuple[Node, Around] | None:
-        """The same, where all the values around a step were kept."""
+        """The same, but None if not all values around the step were kept."""
         return self.found(step)
 
     def knows(self, step: Step) -> bool:
-        """Whether the step is one of the graph's."""
+        """Whether the step belongs to the graph."""
         return self.found(step) is not None
 
     def arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None = None) -> Arithmetic:
         """The arithmetic of one entry, from the values of the steps and operands that it is made of.
 
-        Who chooses an entry asks for the same as who then writes it.
+        It is cached, since the code that chooses an entry and the code that shows it both ask.
         """
         asked = (step.key, at, deepest)
-        if asked not in self.lately:
-            if len(self.lately) >= MOST_LATELY:
-                self.lately.clear()
-            self.lately[asked] = self._arithmetic(step, at, deepest)
-        return self.lately[asked]
+        if asked not in self.cached:
+            if len(self.cached) >= MOST_CACHED:
+                self.cached.clear()
+            self.cached[asked] = self._arithmetic(step, at, deepest)
+        return self.cached[asked]
 
     def _arithmetic(self, step: Step, at: tuple[int, ...], deepest: int | None) -> Arithmetic:
         found = self.found(step)
@@ -628,7 +627,7 @@ class Behind:
         return entry(node, where, look, deepest)
 
     def rounding(self, step: Step, at: tuple[int, ...], machine: Narrow) -> Rounded | None:
-        """How a machine of few digits has rounded one entry; None where it computes nothing."""
+        """How a machine of few digits has rounded one entry; None if nothing is computed there."""
         if (found := self.found(step)) is None:
             return None
         node, around = found
@@ -639,23 +638,23 @@ class Behind:
         return machine.told(node, float(before[here]), float(around.values[node][here]))
 
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
-        """What one entry is made from."""
+        """The entries from which one entry is made."""
         found = self.found(step)
         return origins(found[0], place(found[0], step, at), found[1].look) if found else ()
 
     def left_over(self, step: Step) -> Array | None:
-        """Where entries are what rounding left of terms that cancel; None where none is."""
+        """A mask of entries that are left over from terms that cancel; None if there is none."""
         found = self.found(step)
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
 
     def why_nothing(self, step: Step) -> str:
-        """Why a step, or a part of it that is laid beside others, is 0 all over; "" where none is."""
+        """Why a step, or one of the parts that it is put together from, is all 0; "" if there is none."""
         found = self.found(step)
         return found[1].leftovers.why_nothing(found[0]) if found else ""
 
     def hinging(self, step: Step) -> Array | None:
-        """Where entries go by what rounding left over in the steps behind, and would be others with 0 there."""
+        """A mask of entries that depend on left-over entries behind them, and would change if these were 0."""
         found, nothing = self.found(step), self.left_over(step)
         gone = found[1].cleaned(found[0]) if found else None
         if found is None or gone is None:
@@ -664,12 +663,12 @@ class Behind:
         return ~(same if nothing is None else same | nothing.reshape(same.shape)).reshape(step.shape)
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
-        """Entries of a value that was not kept, where they can be worked out."""
+        """Entries of a value that was not kept, if they can be computed again."""
         raise AttncalcError(f"{step.key} was too large to keep")
 
 
 def looking(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryOf:
-    """Any node's entry by its place: of a value that was kept, or of one that is worked out when it is first wanted."""
+    """A function that looks up any node's entry; a value that was not kept is computed when it is first needed."""
     found: dict[Node, Array] = {}
     kind = object if any(value.dtype == object for value in operands.values()) else np.float64
 
@@ -685,6 +684,6 @@ def looking(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Entr
 
 
 def place(node: Node, step: Step, at: tuple[int, ...]) -> At:
-    """An entry's place along the axes of the node: an output may lack one of size 1, or have one more."""
+    """An entry's place along the axes of its node; the output may have one axis of size 1 fewer or more."""
     given = dict(zip(step.axes, at, strict=True))
     return {name: given.get(name, 0) for name in node.names}

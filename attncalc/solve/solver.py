@@ -1,4 +1,4 @@
-"""A problem is solved: its graph is written and evaluated, its Trace recorded, and the graph kept behind that."""
+"""Solves a problem: writes and evaluates its graph, records its Trace, and keeps the graph behind it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from attncalc.record.trace import NOTHING, TAKEN, Check, Given, Mode, Step, Trac
 from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, is_large, kind_of
 from attncalc.solve.recording import Behind, Kept, Recorded, drop, record, spread_again
 
-if TYPE_CHECKING:  # few calculations have turns, and few runs are in narrow types
+if TYPE_CHECKING:  # few calculations are loops, and few runs use narrow types
     from attncalc.evaluate.loops import Loop
     from attncalc.evaluate.precisions import Narrow
 
-# From a problem to its graph: operands bound to axes, the calculation written over them, the backward pass behind it.
+# From a problem to its graph: bind operands to axes, write the calculation, then the backward pass.
 
 
 def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None = None) -> Written:
-    """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend.
+    """The problem's graph, with its operands' axes bound; errors name operands and files, and have hints.
 
-    Where values say how far a graph grows, `rounding` is applied to those of its steps.
+    If values decide how far the graph grows, `rounding` is applied to the values of its steps.
     """
     options = problem.settled
     there = problem.inputs.keys() - ({UPSTREAM.name} if problem.backward else set())
@@ -77,7 +77,7 @@ def _write(
         held = _Held(machine, _numbers(calculation, arrays)) if machine else None
         known: Mapping[tuple[str, str], Array] = {}
         if not isinstance(made, (Node, tuple)):
-            from attncalc.evaluate import loops  # few calculations have turns
+            from attncalc.evaluate import loops  # few calculations are loops
 
             if isinstance(made, loops.Growth):
                 rounded = after_step(kind, rounding)
@@ -116,13 +116,13 @@ def _write(
 
 
 class _Held(NamedTuple):
-    """What a machine of few digits holds of operands."""
+    """Rounds operands as a machine of few digits does."""
 
     machine: Machine
-    numbers: Collection[str]  # the operands that it rounds: ids, and classes, are none of them
+    numbers: Collection[str]  # the operands that it rounds, which ids and classes are not
 
     def of(self, name: str, value: Array) -> Array:
-        """An operand's value as the machine has it."""
+        """An operand's value as the machine stores it; raise DomainError if it overflows."""
         if name not in self.numbers:
             return value
         found = self.machine.held(value)
@@ -134,7 +134,7 @@ class _Held(NamedTuple):
 
 
 def _numbers(calculation: Calculation, arrays: Mapping[str, Array]) -> set[str]:
-    """The operands that are numbers, and neither ids nor classes."""
+    """The operands that are numbers, not ids or classes."""
     found = {UPSTREAM.name}
     for operand in calculation.operands_in(arrays):
         classes = operand.kind == "data" and operand.name in arrays and not np.mod(arrays[operand.name], 1).any()
@@ -146,13 +146,13 @@ def _numbers(calculation: Calculation, arrays: Mapping[str, Array]) -> set[str]:
 def _in_kind(
     values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given], held: _Held | None
 ) -> Mapping[str, Array]:
-    """The operands' values as numbers of that kind; those of a checkpoint whenever they are asked for, and not kept."""
+    """The operands' values as that kind of number; those of a checkpoint are converted at each use, and not kept."""
     found = _Widened(values, kind, held)
     return found if any(g.is_stored for g in inputs.values()) else dict(found)
 
 
 class _Widened(Mapping[str, Array]):
-    """Arrays on a disk as numbers of another kind: all of them at once might need more memory than there is."""
+    """Arrays converted to another kind of number at each use, since all of a checkpoint might not fit in memory."""
 
     def __init__(self, arrays: Mapping[str, Array], kind: str, held: _Held | None) -> None:
         self.arrays, self.kind, self.held = arrays, kind, held
@@ -169,7 +169,7 @@ class _Widened(Mapping[str, Array]):
 
 
 def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) -> dict[str, Node]:
-    """The operands as the nodes that a graph begins with."""
+    """Operand → its node, with which a graph begins."""
     return {
         o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
         for o in calculation.operands_in(arrays)
@@ -180,7 +180,7 @@ def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) 
 def _returned(
     made: Node | tuple[Node, ...] | Measured | Loop, problem: Problem
 ) -> tuple[tuple[Node, ...], Loop | None]:
-    """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
+    """The outputs that a calculation returns, or the loss for a backward pass; and the loop, if it is one."""
     if isinstance(made, Node):
         return (made,), None
     if isinstance(made, Measured):
@@ -208,7 +208,7 @@ def _measured(made: Measured, problem: Problem) -> tuple[Node, ...]:
 def _told_apart(
     calculation: Calculation, inputs: Mapping[str, Given]
 ) -> tuple[dict[str, Array], dict[str, Expression]]:
-    """The arrays among the operands by their names, and the formulas by the parameters that take them."""
+    """The arrays among the operands by name, and the formulas by the parameters that take them."""
     formulas = {o.name: o.symbol for o in calculation.operands if o.kind == "expression"}
     held = [o.name for o in calculation.operands if o.kind == "checkpoint"]
     arrays = {name: g.value for name, g in inputs.items() if name not in formulas and name not in held}
@@ -220,7 +220,7 @@ def _told_apart(
 
 
 def _letter(name: str, value: Number | None, dtype: str) -> Array:
-    """The value of a single number that an option gives; where none does, it is a letter."""
+    """The value of a single number that an option gives, or a letter if it gives none."""
     if value is not None:
         return number(value, np.dtype(dtype))
     from attncalc.evaluate import exact  # SymPy comes in here, and only here
@@ -229,7 +229,7 @@ def _letter(name: str, value: Number | None, dtype: str) -> Array:
 
 
 def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a calculation's function: operands by their symbols, or the words that stand for them."""
+    """The arguments of a calculation's function: operands, or words that stand for them, by symbol; and options."""
     spoken = {o.name: options[o.name] for o in calculation.operands if options.get(o.name) is not None}
     for name, word in spoken.items():
         if name in nodes:
@@ -247,7 +247,7 @@ def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Map
 
 
 def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> Iterator[dict[str, Node | None]]:
-    """The weights of each layer of a stack, the first one's first; of a part that has no number, of that alone."""
+    """The weights of each layer of a stack, in order; a part without a number counts as one layer."""
     found = {number: n.removesuffix(f"/{name}") for n in nodes for of, number, name in [layer_of(n)] if of == stack}
     numbers = [number for number in found if number is not None]
     if numbers:
@@ -261,17 +261,17 @@ def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> 
 
 
 def _named(g: Given, node: Node) -> Given:
-    """The operand with the symbol by which formulas speak of it."""
+    """The operand with its symbol in formulas."""
     return g._replace(symbol=primitive.symbol(node), symbol_latex=primitive.symbol(node, "latex"))
 
 
 def _wide(value: Array) -> Array:
-    """The value as what is checked sees it: float32 would make nothing of small numbers, or too much of large ones."""
+    """The value for a calculation's own checks, in which squares of float32 numbers might vanish or overflow."""
     return value.astype(np.float64) if value.dtype == np.float32 else value
 
 
 def _must_be_finite(trace: Trace, roots: Iterable[Node], narrow: Narrow | None, *, infinite: bool) -> tuple[str, ...]:
-    """Refuse results that overflow, have no value or were divided by what has lost its digits; warn of steps."""
+    """Raise DomainError for results that overflow, are undefined or rest on lost digits; return warnings on steps."""
     values = (step.value for step in (*trace.steps, *trace.outputs))
     if all(value is None or value.dtype.kind not in "fO" or _is_ordinary(value) for value in values):
         return ()
@@ -284,10 +284,10 @@ def _is_ordinary(value: Array) -> bool:
     if value.dtype.kind != "f" or not np.isfinite(value).all():
         return False
     tiny = np.finfo(value.dtype).tiny
-    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # truth values alone beside a large step
+    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # comparisons need less memory for a large step
 
 
-@np.errstate(all="ignore")  # what overflows or has no answer is told in our own words
+@np.errstate(all="ignore")  # overflow and undefined values are reported in our own words
 def solve(
     problem: Problem,
     *,
@@ -301,13 +301,13 @@ def solve(
 ) -> Trace:
     """Write the problem's graph, evaluate it and record every step.
 
-    `round_to` rounds each step half up to so many decimals before the next uses it, as one does on paper; where `dtype`
-    is a narrow type, the result of every primitive is rounded to it, and `accumulate` says in which type it adds up.
-    Each step then tells how far it has drifted from the full-precision value. `exact` computes with fractions and
-    surds, each operand by the digits that it was written with; operands of letters are exact as they are. `expand`
-    shows the definition of each primitive inside a step as sub-steps. `keep_all` keeps every turn of a loop, instead of
-    the first and the last ones, and every step of a large run, however much memory it takes. `asked` names the one step
-    or output that will be read ("" the result), so that a large run need keep no other.
+    `round_to` rounds each step half up to so many decimals before the next uses it, as on paper. If `dtype` is a narrow
+    type, the result of every primitive is rounded to it, and `accumulate` is the type in which sums are accumulated. In
+    both cases each step records how far it has drifted from the full-precision value. `exact` computes with fractions
+    and surds, taking each operand exactly as it was written; operands of letters are exact anyway. `expand` shows the
+    definition of each primitive in a step as sub-steps. `keep_all` keeps every turn of a loop, not only the first and
+    the last ones, and every step of a large run, whatever memory that takes. `asked` names the one step or output that
+    will be read ("" for the result), so that a large run need keep no other.
     """
     if exact:
         problem, dtype = _exactly(problem), "object"
@@ -325,7 +325,7 @@ def solve(
             recorded = _once(problem, written, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
         if not any(words in str(error) for words in ("truth value of Relational", "expression to float")):
-            raise  # those are SymPy's words where letters are to be compared, or put in order
+            raise  # these are SymPy's messages when letters are compared or sorted
         raise NotExact("which is the larger of two letters is not known", hint="give them numbers") from None
     trace = Trace(
         calculation=problem.name,
@@ -393,7 +393,7 @@ def _once(
     found = _recorded(written, recorded, notes, behind)
     if not unsure:
         return found
-    from attncalc.solve.leftovers import digits_left  # a door: hardly a formula loses digits for good
+    from attncalc.solve.leftovers import digits_left  # a door: formulas hardly ever lose digits for good
 
     return found._replace(warnings=digits_left(written.outputs, values, written.values))
 
@@ -408,7 +408,7 @@ def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str,
 
 
 def _as_given(output: Step, written: Written) -> Step:
-    """An output with the axes that its reader knows: without the row that a vector stood for, with those of size 1."""
+    """An output with the axes of the operands as given: without the row axis of a vector, with axes of size 1."""
     bound = written.bound
     name = output.gradient_of or ""
     if name in bound.broadcast:
@@ -419,7 +419,7 @@ def _as_given(output: Step, written: Written) -> Step:
 def _beside(
     problem: Problem, written: Written, values: Mapping[Node, Array], *, compared: bool = False
 ) -> tuple[dict[Node, Check], tuple[str, ...]]:
-    """What central differences give of gradients, where they are compared, and what is to be said of gradients."""
+    """The comparison of gradients with central differences, if `compared`, and notes on the gradients."""
     if problem.backward is None:
         return {}, ()
     from attncalc.solve import backward  # a door: most problems have no backward pass
@@ -438,7 +438,7 @@ def machine(dtype: str, accumulate: str = ACCUMULATED[0]) -> Narrow | None:
     """The machine that works in a narrow type; None for a type that NumPy computes in."""
     if dtype not in NARROW:
         return None
-    from attncalc.evaluate.precisions import Narrow  # a door: few runs are in narrow types
+    from attncalc.evaluate.precisions import Narrow  # a door: few runs use narrow types
 
     return Narrow(dtype, accumulate)
 
@@ -447,17 +447,17 @@ def _round(value: Array, decimals: int) -> Array:
     return round_half_up(value, decimals) if value.dtype.kind == "f" else value
 
 
-# What is behind a trace, of which asking.py asks.
+# The graph behind a trace, for the questions of asking.py.
 #
-# The graph is kept beside a trace as long as the trace lives. Where it is not at hand, because the trace comes out of a
-# cache or from another process, the trace's problem is solved again in the same way.
+# It is kept as long as the trace lives. If it is missing, because the trace comes from a cache or from another process,
+# the trace's problem is solved again in the same way.
 
 
 NO_GRAPH = Behind(Kept((), NOTHING, NOTHING))
 
 
 def behind(trace: Trace) -> Behind:
-    """The graph behind a trace, which has no steps where there is no problem."""
+    """The graph behind a trace; an empty one if the trace has no problem."""
     found = trace.behind
     if found is None and isinstance(trace.problem, Problem):
         found = solve(trace.problem, **trace.mode._asdict()).behind
@@ -476,6 +476,6 @@ def _made_of(kept: Kept) -> Behind:
         return TurnsBehind(kept, kept.loop)
     if not kept.kind:
         return Behind(kept)
-    from attncalc.solve.large import LargeBehind  # the door to large runs, which few are
+    from attncalc.solve.large import LargeBehind  # a door: few runs are large
 
     return LargeBehind(kept)

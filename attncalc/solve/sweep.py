@@ -1,4 +1,4 @@
-"""A calculation worked out elsewhere, by the same graph: with other options, or over a whole range of its numbers."""
+"""The same graph evaluated elsewhere: with other options, or over a range of its numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attncalc.solve.solver import solve, write
 
 
 def sweep(trace: Trace) -> Sweep:
-    """The ways to work the trace's problem out elsewhere."""
+    """The ways to evaluate the trace's problem elsewhere."""
     problem = _in_decimals(problem_of(trace))
     return Sweep(partial(again, problem), partial(over, problem))
 
@@ -35,9 +35,9 @@ def again(problem: Problem, **changed: Any) -> Trace:
 
 
 def over(problem: Problem, name: str, places: Mapping[str, Array]) -> Array:
-    """The value of a step that is a single number, wherever the numbers it is made of are those in `places`.
+    """The value of a step that is a single number, for all values in `places` of the numbers it depends on.
 
-    The arrays are of one shape, which is the result's. Of a loop it is the step in the first turn.
+    The arrays have the same shape, which is the result's. In a loop it is the step of the first turn.
     """
     written = write(problem)
     loop = written.loop
@@ -49,7 +49,7 @@ def over(problem: Problem, name: str, places: Mapping[str, Array]) -> Array:
 
 
 def _in_decimals(problem: Problem) -> Problem:
-    """The problem with decimal numbers in place of exact ones: a picture shows no more of them."""
+    """The problem with floats in place of exact numbers, which is enough for pictures."""
     inputs = {}
     for name, given in problem.inputs.items():
         value = numeric(given.value) if given.value.dtype == object else None

@@ -1,4 +1,4 @@
-"""The turns of a loop → Steps: a group for each turn that was kept, and a table that has a row for each."""
+"""The turns of a loop → Steps: a group for each turn that was kept, and a table with a row for each."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from attncalc.solve.recording import Around, Behind, Kept, Recorded, drop, recor
 
 
 def recorded(name: str, written: Written, loop: Loop, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
-    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded.
+    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, others rounded.
 
-    `name` is the problem's, for the refusal of a turn that would not fit in memory.
+    `name` is the problem's name, for the error if a turn does not fit in memory.
     """
     kind = written.kind
     if is_large(written):
@@ -57,7 +57,7 @@ def recorded(name: str, written: Written, loop: Loop, rounding: Rounding | None,
 
 
 def _started(loop: Loop, kind: str, machine: Machine | None) -> dict[str, Array]:
-    """What goes into the first turn, as numbers of that kind."""
+    """The values that go into the first turn, as that kind of number."""
     numbers = np.dtype(kind)
     arrays = {name: as_kind(value, kind) for name, value in loop.start.items() if isinstance(value, np.ndarray)}
     if machine:
@@ -66,7 +66,7 @@ def _started(loop: Loop, kind: str, machine: Machine | None) -> dict[str, Array]
 
 
 def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is to be noted of how a loop ended, and what is to be warned of."""
+    """The notes and the warnings on how a loop ended."""
     notes: tuple[str, ...] = ()
     if ran.turns > len(ran.kept):
         first = sum(turn.number - ran.kept[0].number == at for at, turn in enumerate(ran.kept))
@@ -79,11 +79,11 @@ def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 BEFORE = "\ufffc"
-"""Stands for the number of the turn before, in formulas that are the same in all turns but for it."""
+"""Stands for the number of the previous turn, in formulas that are otherwise the same in all turns."""
 
 
 def _after_the_first(loop: Loop, nodes: Sequence[Node]) -> Mapping[Node, Node]:
-    """The steps as they are written in later turns: a step that was carried on is one of the turn before."""
+    """Step → the step as later turns write it: values that were carried over are named as the previous turn's steps."""
 
     def carried(node: Node) -> Node | None:
         step = loop.carry.get(node.args["name"]) if node.op == "input" else None
@@ -103,7 +103,7 @@ def _steps(
     known: dict[Node, Step],
     after: Mapping[Node, Node],
 ) -> dict[Node, Step]:
-    """The steps of a turn; what is the same in all turns is found once."""
+    """The steps of a turn; what is the same in all turns is made once."""
     found = {}
     for node in turn.values:
         value, written = turn.values[node], after.get(node, node)
@@ -123,7 +123,7 @@ def _steps(
 
 
 def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:
-    """The turns below one another, a column for each number that they are told by."""
+    """A table with a row for each turn and a column for each number that the loop lists."""
     columns = [name for node in loop.rows for name in _columns(turns[0][node])]
     rows = [np.concatenate([np.atleast_1d(_value(turn[node])) for node in loop.rows]) for turn in turns]
     value = np.stack(rows)
@@ -145,7 +145,7 @@ def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:
 
 
 def _which(ran: Ran) -> str:
-    """Which turns were kept, where not all of them were."""
+    """The words that say which turns were kept; "" if all were."""
     numbers = [turn.number for turn in ran.kept]
     gap = next(((a, b) for a, b in pairwise(numbers) if b > a + 1), None)
     return f" that is kept: {numbers[0]} to {gap[0]} and {gap[1]} to {numbers[-1]}" if gap else ""
@@ -157,7 +157,7 @@ def _value(step: Step) -> Array:
 
 
 def _columns(step: Step) -> list[str]:
-    """The step's name; with an index for each entry where it is a vector."""
+    """The headings of a step's columns: its name, with an index for each entry of a vector."""
     if not step.shape:
         return [step.name]
     (axis,) = step.axes
@@ -190,13 +190,13 @@ class TurnsBehind(Behind):
         return node, self.made[number]
 
     def _told_apart(self, step: Step) -> tuple[int, str]:
-        """A step's turn, and its key within it; the results are those of the last turn."""
+        """The turn of a step, and its key within the turn; results belong to the last turn."""
         turn, _, key = step.key.partition("/")
         word, _, number = turn.rpartition(" ")
         return (int(number), key) if word == self.loop.turn and number.isdecimal() else (self.last, step.key)
 
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
-        """What one entry is made from: steps of its own turn, and of the one before what was carried on."""
+        """The entries from which one entry is made, in steps of its own turn or carried over from the previous one."""
         number, _ = self._told_apart(step)
         carried = self.loop.carry if number > self.loop.first else {}
         found = []

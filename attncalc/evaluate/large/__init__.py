@@ -1,1 +1,1 @@
-"""Large runs: evaluated in blocks, on all cores and in little memory; what would not fit even so is refused first."""
+"""Large runs: evaluated in blocks, on all cores and in little memory; runs that still would not fit are refused."""

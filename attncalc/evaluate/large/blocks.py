@@ -1,7 +1,7 @@
-"""A large graph is evaluated in blocks along an axis whose places do not depend on one another, on all cores.
+"""Evaluates a large graph in blocks along an axis whose places do not depend on one another, on all cores.
 
-In little memory it gives what evaluate gives, by the same kernels, but for rounding where sums are
-taken in another order.
+It takes little memory and gives what evaluate gives, by the same kernels, except for rounding where sums are taken in
+another order.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from attncalc.language.graph import Node
 def evaluate_large(
     roots: Sequence[Node] | Layout, operands: Mapping[str, Array], *, dtype: str = "float64"
 ) -> dict[Node, Array]:
-    """The values of the roots of a graph of floats, and of nothing else."""
+    """The values of the roots alone, for a graph of floats."""
     layout = roots if isinstance(roots, Layout) else lay_out(roots, np.dtype(dtype).itemsize)
     values = Values(operands)
     known = Known(values, operands, (), {}, layout.order)
-    with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the result
+    with np.errstate(all="ignore"):  # the code that reads the result finds and reports what overflows or is undefined
         for stage in layout.stages():
             for node in stage.whole:
                 if node.op == "input" and node not in layout.roots:
@@ -50,7 +50,7 @@ def _whole(
 
 
 def _in_blocks(targets: Sequence[Node], layout: Layout, known: Known, dtype: str) -> dict[Node, Array]:
-    """The values of the targets: each block's places beside the others', or the blocks' sums added up."""
+    """The values of the targets: blocks put side by side, or sums over blocks added up."""
     axis, values = layout.axis, known.values
     if axis is None or not targets:
         return {}
@@ -59,12 +59,12 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, known: Known, dtype: str
     rows = places(row, axis, itemsize, sum(bytes_of(target, itemsize) for target in targets if target in layout.adding))
     smaller = {count: _planned(targets, layout, values, count) for count in {rows, axis.size % rows or rows}}
     taken = smaller[rows][0].taken
-    there = {source: values[source] for source, _ in taken.values()}  # an operand for all blocks at once
+    there = {source: values[source] for source, _ in taken.values()}  # operands are looked up once for all blocks
     whole_ones = {n: source for n, (source, along) in taken.items() if not along}
     rests = {name: known.doubled(source) for name, source in whole_ones.items() if source.row.doubled}
 
     def block(start: int) -> tuple[list[Array], list[Array]]:
-        """What a block gives: places of values, and its shares of sums."""
+        """The results of one block: parts of values, and partial sums."""
         at = {axis: slice(start, min(start + rows, axis.size))}
         part, order = smaller[min(rows, axis.size - start)]
         given = {
@@ -98,13 +98,13 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, known: Known, dtype: str
 
 
 def _planned(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], count: int) -> tuple[Portion, Plan]:
-    """The graph of a block of so many places."""
+    """The graph of a block with so many places, and its plan."""
     assert layout.axis is not None, "there are blocks over an axis alone"
     part = portion(targets, {layout.axis: count}, values.__contains__, layout.adding)
     return part, plan(part.roots, keep=lambda node: False)
 
 
 def _shares(starts: Sequence[int], most: int) -> list[Sequence[int]]:
-    """The blocks in at most so many pieces of neighbours."""
+    """The blocks in at most so many runs of neighbours."""
     length = max(1, -(-len(starts) // most))
     return [starts[i : i + length] for i in range(0, len(starts), length)]

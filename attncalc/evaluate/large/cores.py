@@ -1,8 +1,8 @@
-"""Work on all cores at once: threads over pieces, with NumPy's own linear algebra kept to one core each.
+"""Work on all cores at once: threads over pieces, with NumPy's linear algebra limited to one core in each.
 
-A library of linear algebra that starts threads of its own for every small product spends its time on waking them, most
-of all on a busy machine. It is told to leave that to the threads here; where it is one that threadpoolctl does not
-know, as Apple's, its threads are left as they are and the pieces are done one after the other.
+A linear algebra library that starts its own threads for every small product spends its time waking them, most of all
+on a busy machine. It is limited to one thread here. If threadpoolctl does not know the library, such as Apple's, its
+threads are left alone, and the pieces are done one after the other.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Made = TypeVar("Made")
 
 
 def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]:
-    """What the work makes of every piece, in their order; as many at a time as there are cores.
+    """The results of the work on every piece, in order; as many run at a time as there are cores.
 
-    This thread works as the others do, rather than wait for them.
+    This thread works too, instead of waiting for the others.
     """
     left = deque(enumerate(pieces))
     made: dict[int, Made] = {}
@@ -36,15 +36,15 @@ def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]
             while (one := _taken(left)) is not None:
                 place, piece = one
                 made[place] = work(piece)
-                system.tell("block", len(made), total)  # heard in this thread alone
+                system.tell("block", len(made), total)  # only this thread has the listener
         finally:
-            left.clear()  # where a thread fails, or is interrupted, the others end with the piece that they have
+            left.clear()  # if a thread fails or is interrupted, the others stop after their present piece
 
     one_core = partial(linear_algebra().limit, limits=1)
     if not linear_algebra().lib_controllers:
         share()
     else:
-        # Where the library counts by OpenMP, each thread has a number of its own.
+        # If the library uses OpenMP, the limit must be set in each thread.
         with one_core(), ThreadPoolExecutor(max(1, count() - 1), initializer=one_core) as pool:
             others = [pool.submit(share) for _ in range(count() - 1)]
             share()
@@ -55,7 +55,7 @@ def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]
 
 
 def _taken(left: deque[Piece]) -> Piece | None:
-    """The next of the pieces, which no other thread then has; None where none is left."""
+    """Take the next piece, which no other thread then gets; None if none is left."""
     try:
         return left.popleft()
     except IndexError:
@@ -71,5 +71,5 @@ def count() -> int:
 
 @cache
 def linear_algebra() -> ThreadpoolController:
-    """The libraries of linear algebra that are loaded, NumPy's among them, where it is a known one."""
+    """A controller of the loaded linear algebra libraries, including NumPy's if threadpoolctl knows it."""
     return ThreadpoolController().select(user_api="blas")

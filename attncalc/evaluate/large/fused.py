@@ -1,7 +1,7 @@
 """One kernel for softmax(x)·V with scaled and masked scores x: it never holds more scores than fit in a core's cache.
 
-The scale goes into Q, the exponentials are taken in place, the division comes after V, and keys that no query of a
-block may see are skipped. It is matched on exactly that pattern of primitives, and gives what they give.
+The scale is multiplied into Q, exponentials are taken in place, the division comes after V, and keys that no query of a
+block may see are skipped. The kernel replaces exactly this pattern of primitives, with the same results.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from attncalc.language.graph import Node, walk
 
 ROWS, EDGE = 512, 128
 KEYS = {"float32": 640, "float64": 256}
-"""So many queries and so many keys at a time, and so many keys where some are hidden: scores stay near their core.
+"""How many queries and keys are taken at a time, and how many keys if some are masked: scores stay in a core's cache.
 
-By measurement: 640 keys of float32 take 2 % less time a score than 512, on a processor without AVX-512.
+Measured: 640 keys of float32 take 2 % less time per score than 512, on a processor without AVX-512.
 """
 SAFE = {"float32": 60.0, "float64": 300.0}
-"""Scores up to here may be exponentiated as they are: neither a row's sum nor its smallest term leaves the range."""
+"""Up to this |score| no maximum need be subtracted: neither a row's sum nor its smallest term leaves the range."""
 
 
 class Band(NamedTuple):
@@ -38,12 +38,12 @@ class Band(NamedTuple):
     keys: float = math.inf
 
     def and_also(self, other: Band) -> Band:
-        """What both allow."""
+        """The keys that both bands allow."""
         return Band(*map(min, self, other))
 
 
 class Pattern(NamedTuple):
-    """A product of weights and values, as the kernel takes it."""
+    """The arguments of the kernel for a product of attention weights and values."""
 
     Q: Node
     K: Node  # transposed, [d, m]
@@ -53,7 +53,7 @@ class Pattern(NamedTuple):
 
 
 def match(node: Node) -> Pattern | None:
-    """The pattern that a node is, if it is one: (softmax of scaled and masked scores)·V."""
+    """The pattern of a node that is (softmax of scaled and masked scores)·V; None for any other."""
     if node.op != "matmul" or len(node.sources[1].axes) < 2:
         return None
     weights, V = _named(node.sources[0]), node.sources[1]
@@ -84,14 +84,14 @@ def _named(node: Node) -> Node:
 
 
 def _number(node: Node) -> float | None:
-    """The single number that a node is, where that does not depend on an operand."""
+    """The value of a node that is a single number and does not depend on operands; None for any other."""
     if node.axes or any(part.op in ("input", "step") for part in walk(node)):
         return None
     return float(evaluate([node], {})[node])
 
 
 def _band(node: Node, names: tuple[str, ...]) -> Band | None:
-    """The keys that a condition over positions allows, if a band says it."""
+    """The band of keys that a condition on positions allows; None if that is no band."""
     if node.op == "and":
         parts = [_band(source, names) for source in node.sources]
         return None if parts[0] is None or parts[1] is None else parts[0].and_also(parts[1])
@@ -101,7 +101,7 @@ def _band(node: Node, names: tuple[str, ...]) -> Band | None:
     if left is None or right is None:
         return None
     i, j, constant = (a - b for a, b in zip(left, right, strict=True))
-    slack = -constant - (1 if node.op == "less" else 0)  # i·query + j·key ≤ slack, among whole numbers
+    slack = -constant - (1 if node.op == "less" else 0)  # i·query + j·key ≤ slack, for whole numbers
     if not float(slack).is_integer():
         return None
     bands: dict[tuple[float, float], Band] = {
@@ -113,7 +113,7 @@ def _band(node: Node, names: tuple[str, ...]) -> Band | None:
 
 
 def _places(node: Node, names: tuple[str, ...]) -> tuple[float, float, float] | None:
-    """A sum of positions and numbers as (times the query's, times the key's, constant)."""
+    """A sum of positions and numbers as (the query position's factor, the key position's factor, the constant)."""
     if node.op == "index" and node.args["along"].name in names:
         return (1, 0, 0) if node.args["along"].name == names[0] else (0, 1, 0)
     number = _number(node)
@@ -130,7 +130,7 @@ def _places(node: Node, names: tuple[str, ...]) -> tuple[float, float, float] | 
 
 
 def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
-    """The value of a node that is such a pattern, from the values of Q, the transposed K and V."""
+    """The value of a node with this pattern, from the values of Q, of K transposed, and of V."""
     leads = node.axes[:-2]
     shape = tuple(axis.size for axis in leads)
     Q, K, V = (align(values[part], part.axes, leads + part.axes[-2:]) for part in pattern[:3])
@@ -141,7 +141,7 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
 
     def block(place: tuple[tuple[int, ...], slice]) -> None:
         at, rows = place
-        with np.errstate(all="ignore"):  # what overflows is found, and told, by whoever reads the result
+        with np.errstate(all="ignore"):  # the code that reads the result finds and reports what overflows
             _block(Q[at], K[at], V[at], result[at][rows], rows.start, pattern, shift=shift, by_table=by_table)
 
     blocks = _blocks(result.shape[-2])
@@ -150,9 +150,9 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
 
 
 def _blocks(count: int) -> list[slice]:
-    """The queries in blocks, from the last ones, which see most under a causal mask; then small ones.
+    """The queries in blocks, the last ones first, which see most keys under a causal mask, and small ones at the end.
 
-    So no core is left alone with a large block at the end. How many cores there are does not matter.
+    So no core is left alone with a large block at the end. The number of cores does not matter.
     """
     sizes = chain([ROWS // 4] * 4, [ROWS // 2] * 2, repeat(ROWS))
     bounds = [0]
@@ -162,20 +162,20 @@ def _blocks(count: int) -> list[slice]:
 
 
 def _longest(rows: Array, axis: int) -> float:
-    """The largest length of the vectors along an axis."""
+    """The largest Euclidean length of the vectors along an axis."""
     return math.sqrt(float(np.max(np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", rows, rows))))
 
 
 def _block(
     Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Pattern, *, shift: bool, by_table: bool
 ) -> None:
-    """The rows of the result from a query on, tile by tile; with `shift` by the largest score so far of each row.
+    """Compute the rows `out` of the result from query `start` on, tile by tile.
 
-    Exponentials by a table are of scores in units of their own.
+    With `shift` each row's largest score so far is subtracted. For `by_table`, scores are scaled to the table's units.
     """
     count, band = len(out), pattern.band
     scale = Q.dtype.type(pattern.scale / (exponential.UNIT if by_table else 1))
-    queries = np.asfortranarray(Q[start : start + count] * scale)  # as a product with the keys reads them
+    queries = np.asfortranarray(Q[start : start + count] * scale)  # the memory order for the product with the keys
     mixed, sums = np.zeros((count, V.shape[-1]), out.dtype), np.zeros((count, 1), out.dtype)
     top = np.full((count, 1), -np.inf, out.dtype)
     most = KEYS[out.dtype.name]
@@ -189,7 +189,7 @@ def _block(
             higher = np.maximum(top[rows], weights.max(axis=-1, keepdims=True))
             base = np.where(np.isfinite(higher), higher, 0)
             weights -= base
-            shrunk = np.exp(top[rows] - base)  # what was added so far had another shift
+            shrunk = np.exp(top[rows] - base)  # what was added so far had a smaller shift
             mixed[rows] *= shrunk
             sums[rows] *= shrunk
             top[rows] = higher
@@ -200,17 +200,17 @@ def _block(
         if not shift:
             _hide(weights, band, start + rows.start, keys.start, 0)
         mixed[rows] += weights @ V[keys]
-        sums[rows] += weights @ ones[:wide]  # faster than to add up
+        sums[rows] += weights @ ones[:wide]  # faster than a sum
     np.divide(mixed, np.where(sums == 0, 1, sums), out=out)
 
 
 def _tiles(band: Band, start: int, stop: int, keys: int, most: int) -> Iterator[tuple[slice, slice]]:
-    """The queries of a block, counted from its start, and the keys that some of them see, tile by tile.
+    """The tiles of a block: slices of its queries, counted from its start, and of keys that some of them see.
 
-    A tile has `most` keys, and fewer where some are hidden, so that little is worked out in vain.
+    A tile has at most `most` keys, and fewer if some are masked, so that little is computed in vain.
     """
     left, last = max(0, start - band.before), min(keys, band.keys, stop + band.after)
-    first_hidden = start + band.after + 1  # from the first query
+    first_hidden = start + band.after + 1  # to the first query
     while left < last:
         all_see = left < first_hidden and left >= stop - 1 - band.before
         right = min(left + most, first_hidden if all_see else left + EDGE, last)
@@ -220,7 +220,7 @@ def _tiles(band: Band, start: int, stop: int, keys: int, most: int) -> Iterator[
 
 
 def _hide(tile: Array, band: Band, start: int, left: int, value: float) -> None:
-    """Put a value where a query of the tile does not see a key."""
+    """Set the tile's entries to a value where the query does not see the key."""
     rows, keys = tile.shape
     if left + keys - 1 <= start + band.after and left >= start + rows - 1 - band.before:
         return  # every query sees every key

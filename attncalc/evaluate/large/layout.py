@@ -1,9 +1,9 @@
-"""The order of a large graph that is evaluated in blocks: which values are kept, and how many bytes this takes.
+"""The order in which a large graph is evaluated in blocks: which values are kept, and how many bytes this takes.
 
-Blocks run over one axis. A node's level is the number of times that the axis is mixed behind it: what is mixed must be
-there as a whole before. The nodes of a level are evaluated block by block, as late as possible, and only what crosses
-levels is kept. A sum over the axis crosses none: each block adds its share. Attention that the fused kernel knows is
-one node, whose scores nobody keeps.
+Blocks run over one axis. A node's level is the number of times that the axis is mixed behind it, since a value must be
+complete before it is mixed. The nodes of a level are evaluated block by block, as late as possible, and only values
+that other levels need are kept. A sum over the axis starts no new level: each block adds its share. Attention that the
+fused kernel can do is one node, and its scores are not kept.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, walk
 
 BLOCK = 2**22
-"""So many bytes, about, the values of a block take at a time."""
+"""About how many bytes the values of a block take at a time."""
 SHARES = 8
-"""So many partial sums are held at a time, however many cores there are: the result must not depend on that."""
+"""How many partial sums are held at a time; it does not depend on the number of cores, since results must not."""
 
 
 class Stage(NamedTuple):
-    """What is done at a level."""
+    """The work of a level."""
 
-    whole: list[Node]  # evaluated whole, before the blocks
-    targets: list[Node]  # what the blocks are to give
-    released: list[Node]  # what nobody needs any more behind it
+    whole: list[Node]  # evaluated as a whole, before the blocks
+    targets: list[Node]  # what the blocks compute
+    released: list[Node]  # what is no longer needed after the level
 
 
 class Layout(NamedTuple):
-    """A graph's nodes, each at its level, for blocks over an axis; without an axis all are evaluated whole, in turn."""
+    """A graph's nodes with their levels, for blocks over an axis; without an axis each is evaluated as a whole."""
 
     roots: tuple[Node, ...]
     order: tuple[Node, ...]
     fused: dict[Node, Pattern]
     axis: Axis | None
-    level: dict[Node, int]  # of a value that is whole: before whose blocks it is evaluated; of others: with whose
+    level: dict[Node, int]  # the level with whose blocks a node is evaluated, or before whose blocks if it is whole
     divided: frozenset[Node]  # evaluated in blocks
     adding: frozenset[Node]  # sums over the axis, to which each block of their level adds
-    kept: frozenset[Node]  # those in blocks that are needed as a whole
+    kept: frozenset[Node]  # evaluated in blocks, but needed as a whole
 
     def stages(self) -> list[Stage]:
-        """What is done at each level."""
+        """The work of each level."""
         found = [Stage([], [], []) for _ in range(1 + max(self.level.values(), default=0))]
         last: dict[Node, int] = {}
         for node in self.order:
@@ -65,23 +65,23 @@ class Layout(NamedTuple):
         return found
 
     def bytes(self, itemsize: int) -> int:
-        """The most memory that evaluating takes at a time, beside the operands."""
+        """The peak memory of the evaluation, without the operands."""
         own = self.kept | self.adding
         stages = ((stage.whole + stage.targets, stage.released) for stage in self.stages())
         return peak(stages, itemsize, own) + (BLOCK * count() if self.axis else 0)
 
 
 def whole_bytes(order: Plan, itemsize: int) -> int:
-    """The most memory that evaluating a graph without blocks takes at a time, beside the operands."""
+    """The peak memory of evaluating a graph without blocks, without the operands."""
     stages = (([node], freed) for node, freed in zip(order.order, order.release, strict=True))
     return peak(stages, itemsize)
 
 
 def places(row: Plan, axis: Axis, itemsize: int, sums: int = 0) -> int:
-    """How many places of an axis make a block, where `row` evaluates one of them.
+    """How many places of an axis make a block; `row` is the plan that evaluates one place.
 
-    So many bytes of `sums` over the axis are there once, whatever the number of places: a product of large matrices
-    would be added up of a few columns at a time, were they counted with each place.
+    `sums` are the bytes of sums over the axis, which a block holds only once. If they counted for each place, a product
+    of large matrices would be summed a few columns at a time.
     """
     return max(1, min(axis.size, BLOCK // max(whole_bytes(row, itemsize) - sums, 1)))
 
@@ -89,9 +89,9 @@ def places(row: Plan, axis: Axis, itemsize: int, sums: int = 0) -> int:
 def peak(
     stages: Iterable[tuple[Sequence[Node], Sequence[Node]]], itemsize: int, own: Container[Node] = frozenset()
 ) -> int:
-    """The most bytes that are held at a time: each stage makes some values, then lets some go.
+    """The most bytes that are held at a time; each stage makes some values, then releases some.
 
-    A view holds the value that it shows; one that is its `own` is an array by itself, whatever its primitive.
+    A view keeps the value that it shows alive. A node in `own` is an array by itself, even if its primitive is a view.
     """
     live = most = 0
     holders: dict[Node, int] = {}
@@ -115,16 +115,16 @@ def _owner(node: Node, own: Container[Node]) -> Node:
 
 
 def bytes_of(node: Node, itemsize: int) -> int:
-    """The bytes of a node's value; an operand is there before, and positions are counted as they are asked for."""
+    """The bytes of a node's value; 0 for operands, which exist already, and for positions, which are views."""
     if node.op in ("input", "index"):
         return 0
     return (1 if node.row.truth else itemsize) * math.prod(node.shape)
 
 
 def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:
-    """The layout that takes the least memory: without blocks where that is no more than with them.
+    """The layout that takes the least memory; without blocks if they save nothing.
 
-    An axis along which less lies than blocks cost is not laid out: kv-cache has an axis for each token.
+    An axis is not tried if all values along it take less than the blocks themselves: kv-cache has an axis per token.
     """
     order, patterns = _fused(roots)
     best = _over(None, roots, order, patterns)
@@ -142,9 +142,9 @@ def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:
 
 
 def _fused(roots: Sequence[Node]) -> tuple[tuple[Node, ...], dict[Node, Pattern]]:
-    """The nodes that must be evaluated, and those among them that the fused kernel does.
+    """The nodes that must be evaluated, and the patterns of those that the fused kernel does.
 
-    It does none whose weights somebody else needs too: they would be worked out twice.
+    It does none whose weights are needed elsewhere too, since these would be computed twice.
     """
     patterns = {node: found for node in walk(*roots) if (found := fused.match(node)) is not None}
     while True:
@@ -158,7 +158,7 @@ def _fused(roots: Sequence[Node]) -> tuple[tuple[Node, ...], dict[Node, Pattern]
 
 
 def _sources(node: Node, patterns: dict[Node, Pattern]) -> tuple[Node, ...]:
-    """What a node's value is made of; the fused kernel looks through to queries, keys and values."""
+    """The nodes from which a value is computed: its sources, or queries, keys and values for the fused kernel."""
     return tuple(patterns[node][:3]) if node in patterns else node.sources
 
 
@@ -171,7 +171,7 @@ def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], pat
     divided = {node for node in order if node.sources and node not in patterns and divides(node, axis)}
     sums = (node for node in order if node.row.adds and node not in patterns and axis not in node.axes)
     adding = {node for node in sums if not divided.isdisjoint(node.sources)}
-    level: dict[Node, int] = {}  # of a sum: from when on it is there
+    level: dict[Node, int] = {}  # for a sum, the level from which on it is complete
     users: dict[Node, list[Node]] = {node: [] for node in order}
     for node in order:
         sources = _sources(node, patterns)
@@ -184,7 +184,7 @@ def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], pat
             users[source].append(node)
 
     def turn(node: Node) -> int:
-        """With the blocks of which level a node is evaluated, or before whose blocks the last one has to be done."""
+        """The last level whose blocks may still compute what this node uses."""
         return level[node] - (node not in divided)
 
     kept: set[Node] = set()

@@ -1,4 +1,4 @@
-"""How much memory a run may take, and the refusal of one that would not fit, before it starts."""
+"""How much memory a run may take, and the error for one that would not fit, before it starts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from attncalc.common.errors import TooLarge
 from attncalc.record.trace import NOTHING
 
 UNLIMITED = 2**60
-"""What a container's limit says where there is none."""
+"""Container limits from here on mean that there is no limit."""
 
 
 def must_fit(needed: int, what: str, ways_round: Mapping[str, int] = NOTHING) -> None:
-    """Raise TooLarge where so many bytes are not to be had; it names the ways round that fit, each with its bytes."""
+    """Raise TooLarge if so many bytes are not available; the hint names the alternatives that fit, with their bytes."""
     free = available()
     if free is None or needed <= free:
         return
@@ -27,7 +27,7 @@ def must_fit(needed: int, what: str, ways_round: Mapping[str, int] = NOTHING) ->
 
 
 def available() -> int | None:
-    """How many bytes this process may still take: of the machine, of its container, of its own limit."""
+    """How many bytes this process may still take: the least that machine, container and its own limit allow."""
     found = [*_of_the_machine(), *_of_the_container(), *_of_the_process()]
     return max(0, min(found)) if found else None
 
@@ -37,12 +37,12 @@ def _of_the_machine() -> Iterator[int]:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         yield 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:")))
         return
-    with suppress(AttributeError, OSError, ValueError):  # systems without /proc: what is built in, used or not
+    with suppress(AttributeError, OSError, ValueError):  # without /proc: all memory that is built in, used or not
         yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _of_the_container(root: Path = Path("/")) -> Iterator[int]:
-    """What the control groups around this process leave it, both in the old layout of files and in the new one."""
+    """The bytes that the control groups around this process still allow, in both layouts of their files."""
     with suppress(OSError, ValueError):
         for line in (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
@@ -54,12 +54,12 @@ def _of_the_container(root: Path = Path("/")) -> Iterator[int]:
             else:
                 continue
             below = Path(path.lstrip("/"))
-            for group in (below, *below.parents):  # a limit further up holds too; inside a container that is the top
+            for group in (below, *below.parents):  # outer limits hold too; a container sees its own as the top
                 yield from _left(top / group, *files)
 
 
 def _left(group: Path, limit: str, usage: str, reclaimable: str) -> Iterator[int]:
-    """What is left of a group's limit, the files that it only remembers being no use of it."""
+    """What is left of a group's limit, if its reclaimable file cache does not count as used."""
     with suppress(OSError, ValueError):
         most = int((group / limit).read_text(encoding="ascii"))
         if most >= UNLIMITED:
@@ -71,7 +71,7 @@ def _left(group: Path, limit: str, usage: str, reclaimable: str) -> Iterator[int
 
 
 def _of_the_process() -> Iterator[int]:
-    """What `ulimit -v` leaves."""
+    """The bytes that `ulimit -v` still allows."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # not on Windows
 
@@ -82,7 +82,7 @@ def _of_the_process() -> Iterator[int]:
 
 
 def have_no_more(than: int) -> None:
-    """Let this process take so many bytes beside those that it has, where the system can see to that."""
+    """Limit this process to so many bytes more than it has now, on systems that can."""
     with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource  # not on Windows
 

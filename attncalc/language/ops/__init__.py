@@ -1,7 +1,7 @@
-"""The primitives: one row each, in a table per family, and the functions by which authors write them.
+"""The primitives: one row each, in a table per family, and the functions by which authors apply them.
 
-A family is imported when one of its rows is first asked for, which is when a formula has a node of it, or one of its
-functions. The two tables here say which one that is; docs/generate.py reads them off the families' files.
+A family is imported when one of its functions or rows is first asked for. The two tables here name the family of each
+row and function; docs/generate.py makes them from the families' files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the families, as the door below hands them out
+if TYPE_CHECKING:  # what __getattr__ below imports on demand
     from attncalc.language.ops.basics import *
     from attncalc.language.ops.choices import *
     from attncalc.language.ops.curves import *
@@ -58,11 +58,11 @@ FUNCTIONS = {
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
     "sums": "degrees multiple",
 }
-"""Family → what authors write with."""
+"""Family → its functions."""
 
 
 def load(row: str) -> None:
-    """Import the family of a row, which enters its rows in the table."""
+    """Import the family of a row, which adds its rows to OPS."""
     _family(ROWS, row)
 
 
@@ -73,7 +73,7 @@ def _family(table: dict[str, str], name: str) -> ModuleType:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for granted
+if not TYPE_CHECKING:  # with __getattr__ a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
         return getattr(_family(FUNCTIONS, name), name)

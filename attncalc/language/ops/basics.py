@@ -1,6 +1,6 @@
 """What every formula is made of: operands, numbers, sizes and steps; sums, products and powers, entry by entry.
 
-The kernels of the primitives without sources are asked for a value of a kind: (node, dtype) → value.
+The kernels of primitives without sources take the dtype of the value to make: (node, dtype) → value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from attncalc.language.primitive import (
 
 
 def pick(node: Node, source: int, at: At) -> Pick:
-    """The source's entry at the same place, by the axes that it has."""
+    """The source's entry at the same place, along the axes that the source has."""
     return Pick(source, {name: at[name] for name in node.sources[source].names})
 
 
@@ -51,19 +51,19 @@ def entrywise(sign: str) -> Callable[[Node, At, Look], Form]:
 
 
 def moved(node: Node, at: At, look: Look) -> Pick:
-    """The cell of a primitive that only hands its source's entry on."""
+    """The cell of a primitive that hands its source's entry on unchanged."""
     return pick(node, 0, at)
 
 
 def along(node: Node, axis: str, at: At, source: int = 0) -> tuple[Pick, ...]:
-    """The source's entries along an axis that the result has lost, or that it mixes."""
+    """The source's entries along an axis that the primitive sums over or mixes."""
     size = next(a.size for a in node.sources[source].axes if a.name == axis)
     first = pick(node, source, {**at, axis: 0}).at  # looked up once: a vector may have millions of entries
     return tuple(Pick(source, {**first, axis: i}) for i in range(size))
 
 
 def called(node: Node) -> str:
-    """What a reason calls a value that has a name, be it turned or repeated; "" for any other."""
+    """The name by which a reason calls a value, transposed or repeated as it may be; "" if it has none."""
     while node.op == "transpose" or node.row.stays:
         node = node.sources[0]
     named = node.op in ("step", "input", "size") or (node.op == "constant" and node.args["symbol"])
@@ -71,28 +71,28 @@ def called(node: Node) -> str:
 
 
 def same_along(node: Node, source: int) -> str:
-    """`n and h`: the axes along which a source's entries are used again and again; "" where there are none."""
+    """`n and h`: the axes along which the source is repeated; "" if there are none."""
     own = node.sources[source].names
     lost = [name for name in node.names if name not in own]
     return both(lost) if lost else ""
 
 
 HELD = "it is held constant: the result does not depend on it"
-"""Why nothing comes back to a shift that cancels, as a row's maximum before its softmax."""
+"""Why a shift that cancels gets no gradient, such as a row's maximum before its softmax."""
 
 
 def straight_past(steps: Sequence[Node]) -> str:
-    """What is said before a rule that takes two slopes as one, so that no gradient stops at a step between them."""
+    """The words before a rule that combines two slopes, so that the steps between them get no gradient."""
     names = [symbol(step) for step in steps if step.op == "step"]
     return f"straight past {both(names)}, by both slopes in one: " if names else ""
 
 
 HERE = ", here "
-"""Between a rule and what it was applied to."""
+"""Stands between a rule and what it was applied to."""
 
 
 def because_of_factors(node: Node, source: int) -> str:
-    """Why a factor gets the gradient that it gets, the other one by its name."""
+    """Why a factor gets its gradient, with the other factor's name."""
     other = called(node.sources[1 - source])
     return "each factor gets the gradient times the other factor" + (f"{HERE}{other}" if other else "")
 
@@ -108,12 +108,12 @@ def function(kernel: Any, name: str, latex: str, vjp: Any, because: str, **more:
 
 
 def of_one(op: str) -> Callable[[Node], Node]:
-    """The function by which authors write a primitive of one source: it makes a node of that."""
+    """The function by which authors apply a primitive to one source."""
     return lambda x: Node(op, x)
 
 
 def of_two(op: str) -> Callable[[Node, Node | Number], Node]:
-    """The same of one with two sources, the second of which may be a number."""
+    """The function by which authors apply a primitive to two sources, the second of which may be a number."""
     return lambda a, b: Node(op, a, as_node(b))
 
 
@@ -132,26 +132,26 @@ arccos = of_one("arccos")
 tanh = of_one("tanh")
 """The hyperbolic tangent."""
 inverse = of_one("inverse")
-"""The matrix that undoes what a square one does."""
+"""The inverse of a square matrix."""
 softmax_slopes = of_one("softmax_slopes")
-"""How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+"""The Jacobian of a softmax: p_i·(δ_ij − p_j)."""
 ratio = of_two("ratio")
 """a / b, and 0 where a is 0, whatever b is."""
 weigh = of_two("weigh")
 """Weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
 outer = of_two("outer")
-"""Every entry of a times every entry of b; axes that both have only accompany."""
+"""The outer product: every entry of a times every entry of b, at each place of the axes that both have."""
 solve = of_two("solve")
 """The x for which matrix·x = b."""
 
 
 def moving(kernel: Any, axes: Any, *written: Any, **more: Any) -> Op:
-    """The row of a primitive that hands entries on as they are, to other places."""
+    """The row of a primitive that only moves entries to other places."""
     return Op(kernel, axes, *written, **more)._replace(flops=0, doubled="moved")
 
 
 def written_as(op: str) -> dict[str, Any]:
-    """What a row has from another one that it looks like in formulas, and whose slopes have the same reasons."""
+    """The fields of a row that looks like another one in formulas, and gives the same reasons for its gradient."""
     alike = ("text", "latex", "binds", "takes", "sign", "boxed", "because")
     return {field: getattr(OPS[op], field) for field in alike}
 
@@ -179,7 +179,7 @@ def _index(node: Node, dtype: np.dtype[Any]) -> Array:
 
 
 def _roots(of: Node) -> Iterator[tuple[str, float, Callable[..., Node]]]:
-    """The root of a whole number, and what is divided by it."""
+    """√n and 1/√n of a whole number n, each with its value and the node that another value would make."""
     x = of.args["axis"].size if of.op == "size" else of.args["value"] if of.op == "constant" else 0
     if x > 0 and x == round(x):
         yield f"√{x:g}", math.sqrt(x), lambda root, _: constant(root)
@@ -254,7 +254,7 @@ OPS |= {
 
 
 def _sign(sign: Callable[[Any, Any], Any]) -> Callable[[Node], Callable[[Any, Any], Any] | None]:
-    """Python's own sign for two terms: NumPy has given it the kernel's meaning."""
+    """Python's operator if there are two sources: on NumPy values it does what the kernel does, but faster."""
     return lambda node: sign if len(node.sources) == 2 else None
 
 
@@ -268,12 +268,12 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def halfway(name: str, value: Node, why: str, *, shown: bool = True) -> Node:
-    """A step that a VJP makes, of what no reader could work out within the gradient; its part is still to be told."""
+    """A step that a VJP makes for a value too hard to work out within the gradient; its group is not known yet."""
     return Node("step", value, name=name, group=None, why=why, symbol=name, shown=shown, of=None, about="")
 
 
 def entry_by_entry(node: Node) -> str:
-    """The sign of a product of entries in the same place, `·` where one factor is a single number."""
+    """The sign of an elementwise product: `⊙`, or `·` if one factor is a single number."""
     return "⊙" if node.sources[0].axes and node.sources[1].axes else "·"
 
 
@@ -475,23 +475,23 @@ OPS |= {
 
 
 def axis_of(node: Node, source: int = 0) -> int:
-    """Where the axis stands along which the primitive runs: its position among those of a source."""
+    """The position, among a source's axes, of the axis `over` along which the primitive runs."""
     return position(node.sources[source].axes, node.args["over"])
 
 
 def drop(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
-    """The axes of a result that has lost that one."""
+    """The axes of a result that has lost the axis `over`."""
     return without(x, find(x, args["over"]).name)
 
 
 def keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
-    """The axes of a result that still has it."""
+    """The axes of a result that keeps the axis `over`."""
     find(x, args["over"])
     return x
 
 
 def _subscript(node: Node, style: str = "text") -> str:
-    """The axis, where it is not the last one: a formula shows what is not the rule."""
+    """The axis as a subscript, if it is not the last one, which goes without saying."""
     over = node.args["over"]
     if node.sources[0].names[-1:] == (over,):
         return ""
@@ -499,17 +499,17 @@ def _subscript(node: Node, style: str = "text") -> str:
 
 
 def mixes(node: Node) -> tuple[str, ...]:
-    """That axis is the one along which entries meet."""
+    """The axis `over`, as the one along which entries mix."""
     return (node.args["over"],)
 
 
 def source_axes(node: Node) -> Axes:
-    """The axes of what it looks at: every entry of its source."""
+    """The source's axes, as the places of a primitive that works on every entry of its source."""
     return node.sources[0].axes
 
 
 def named(name: str, latex: str) -> dict[str, Any]:
-    """How a primitive is written that is a function of the entries along an axis."""
+    """The fields of a row for a function of the entries along an axis, written `name(x)`."""
     return {
         "text": lambda node, x, *rest: f"{name}{_subscript(node)}({x})",
         "latex": lambda node, x, *rest: f"{latex}{_subscript(node, 'latex')}({x})",
@@ -532,7 +532,7 @@ def _sum(node: Node, x: Array) -> Array:
 
 
 def sum_cell(node: Node, at: At, look: Look) -> Form:
-    """What a sum along an axis adds."""
+    """The cell of a sum along an axis."""
     return Form("+", along(node, node.args["over"], at))
 
 
@@ -585,12 +585,12 @@ def random_normal(axes: Axes, *seed: int) -> Node:
     return Node("random_normal", like=axes, seed=seed)
 
 
-# What most calculations are written with: functions that make nodes, those of other families too, whose rows come in
-# when a node is made.
+# The functions with which most calculations are written. They make nodes, also of other families, whose rows are
+# imported when a node is made.
 
 
 def pi() -> Node:
-    """The number π, by its name."""
+    """The number π, which formulas call by its name."""
     return constant(math.pi, "π")
 
 
@@ -610,18 +610,18 @@ def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:
 
 
 def per(a: Node, b: Node, length: Node) -> Node:
-    """a / b, and 0 where the length is 0: it has no slope there, and that is what is taken for one."""
+    """a / b, and 0 where the length is 0, which has no slope there: 0 is taken by convention."""
     return Node("per", a, b, length)
 
 
 def affine(x: Node, W: Node, b: Node | None) -> Node:
-    """x·W + b, what a layer of weights makes of each row; without a bias x·W."""
+    """x·W + b, a linear layer applied to each row; x·W without a bias."""
     return x @ W if b is None else x @ W + b
 
 
 def total(x: Node, over: str | None = None) -> Node:
     """The sum along an axis (the last one)."""
-    return Node("sum", x, over=over or "".join(x.names[-1:]))  # one number has no axis, and is refused
+    return Node("sum", x, over=over or "".join(x.names[-1:]))  # a single number has no axis, and is refused
 
 
 def mean(x: Node, over: str | None = None) -> Node:
@@ -630,13 +630,13 @@ def mean(x: Node, over: str | None = None) -> Node:
 
 
 def beside(gradient: Node, slopes: Node) -> Node:
-    """A gradient as it goes with slopes along an axis that it lacks; its own axes, as a Jacobian's, stay in front."""
+    """A gradient that can be multiplied by these slopes: spread over their axes if it has others, as in a Jacobian."""
     front = tuple(axis for axis in gradient.axes if axis not in slopes.axes)
     return spread(gradient, front + slopes.axes) if front else gradient
 
 
 def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
-    """A sum, a mean or the like along every axis, the last one first: `over_all(mean, losses)` is one number."""
+    """Reduce every axis, the last one first, by a sum or a mean: `over_all(mean, losses)` is one number."""
     for name in x.names[::-1]:
         x = reduce(x, name)
     return x
@@ -653,17 +653,17 @@ def log_sum_exp(x: Node, over: str | None = None) -> Node:
 
 
 def log_share(x: Node, whole: Node, over: str) -> Node:
-    """x − whole, the logarithm of a share, where the whole is ln Σ exp(x): to all digits, however large the scores."""
+    """The logarithm of a share, x − whole with whole = ln Σ exp(x), accurate however large the scores are."""
     return Node("log_share", x, whole, over=over)
 
 
 def root_of_sum(sums: Node, x: Node, p: Number, over: str | None = None) -> Node:
-    """The p-th root of Σ|x|^p, given that sum; it goes by x itself where the powers overflow or vanish."""
+    """The p-th root of Σ|x|^p, given that sum; it is computed from x itself if the powers overflow or vanish."""
     return Node("root_of_sum", sums, x, p=p, over=over or x.names[-1])
 
 
 def root_of_mean(squares: Node, x: Node, over: str | None = None, weights: Node | None = None) -> Node:
-    """The root of the mean of x², given that mean; it goes by x itself where the squares overflow or vanish.
+    """The root of the mean of x², given that mean; it is computed from x itself if the squares overflow or vanish.
 
     With weights the mean is Σ weights·x².
     """
@@ -672,7 +672,7 @@ def root_of_mean(squares: Node, x: Node, over: str | None = None, weights: Node 
 
 
 def cosine_ratio(dot: Node, norms: Node, a: Node, b: Node, over: str | None = None) -> Node:
-    """a·b over ‖a‖·‖b‖, given both; it goes by the vectors themselves where the products overflow or vanish."""
+    """a·b / (‖a‖·‖b‖), given both; it is computed from the vectors themselves if the products overflow or vanish."""
     return Node("cosine_ratio", dot, norms, a, b, over=over or a.names[-1])
 
 
@@ -682,25 +682,25 @@ def angle_between(cosine: Node, a: Node, b: Node, over: str | None = None) -> No
 
 
 def repeat(x: Node, old: str, new: str, times: int) -> Node:
-    """Each entry of an axis `times` times in a row: key heads that consecutive query heads share."""
+    """x with each entry along an axis repeated `times` times: key heads that consecutive query heads share."""
     return Node("repeat", x, old=old, new=new, times=times)
 
 
 def concat(parts: Sequence[Node], over: str) -> Node:
-    """The parts one after the other along an axis."""
+    """The parts concatenated along an axis."""
     return parts[0] if len(parts) == 1 else Node("concat", *parts, over=over)
 
 
 def rename(x: Node, old: str, new: str) -> Node:
-    """The same values with an axis under another name: a query's tokens read as keys. Invisible in formulas."""
+    """x with an axis renamed: a query's tokens read as keys. Invisible in formulas."""
     return Node("rename", x, old=old, new=new)
 
 
 def spread(x: Node, axes: Axes) -> Node:
-    """The same value for every place of the axes that x lacks."""
+    """x repeated along the axes that it lacks."""
     return x if x.axes == axes or x.names == names(axes) else Node("spread", x, to=axes)
 
 
 def index(name: str, within: Axes, symbol: str) -> Node:
-    """Each place's position (from 0) along an axis: `index("m", scores.axes, "j")` is each key's."""
+    """The position (from 0) of each place along an axis: `index("m", scores.axes, "j")` is that of each key."""
     return Node("index", axes=within, along=find(within, name), symbol=symbol)

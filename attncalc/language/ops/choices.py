@@ -1,4 +1,4 @@
-"""Comparisons and choices by them: masks, the larger and the smaller, the largest along an axis, rankings."""
+"""Comparisons, and choices made by them: masks, minimum and maximum, the largest along an axis, rankings."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from attncalc.language.ops.basics import (
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
 held = of_one("held")
-"""x, held constant for the backward pass: a shift that cancels, as a row's maximum before its softmax."""
+"""x, held constant in the backward pass: a shift that cancels, such as a row's maximum before its softmax."""
 logical_not = of_one("not")
 """Whether x does not hold."""
 rounded = of_one("round")
 """The nearest whole number; of two as near, the even one."""
 floor = of_one("floor")
-"""The largest whole number that is not above x."""
+"""The largest whole number ≤ x."""
 exponent = of_one("exponent")
-"""The exponent of the largest power of 2 that is not above x, which is no less than 0; −∞ for 0."""
+"""The exponent of the largest power of 2 that is ≤ x, for x ≥ 0; −∞ for 0."""
 held_or_0 = of_one("held_or_0")
-"""x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout."""
+"""x, held constant in the backward pass, with 0 for −∞, the maximum of a fully masked row."""
 compare_equal = of_two("equal")
 """Whether two entries are equal."""
 minimum = of_two("minimum")
@@ -56,7 +56,7 @@ maximum = of_two("maximum")
 
 
 def _masks(node: Node) -> bool:
-    """Whether what is not chosen becomes −∞."""
+    """Whether the entries that are not chosen become −∞."""
     otherwise = node.sources[2]
     return otherwise.op == "constant" and bool(otherwise.args["value"] == -np.inf)
 
@@ -78,13 +78,13 @@ def _about_choice(node: Node) -> str:
 
 
 def _compared(numeric: Any, name: str) -> Any:
-    """A comparison: of floats NumPy's, of exact numbers the one that is called so there."""
+    """The kernel of a comparison: NumPy's for floats, the function `name` of exact_kernels for exact numbers."""
     kernel = either(numeric, name)
     return lambda a, b: kernel(a, b).astype(bool)
 
 
 def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float, ...]) -> Op:
-    """The row of a comparison, or of what joins two of them: true or false at each place."""
+    """The row of a comparison or a logical operation: true or false at each place."""
     text = f"{{0}} {sign} {{1}}" if len(takes) > 1 else f"{sign} {{0}}"
     told = {"no_gradient": "it is a choice", "flops": 0, "truth": True}
     return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, **told)
@@ -94,13 +94,13 @@ _FLAT = "it is flat but for its jumps; training hands the gradient straight thro
 
 
 def _to_whole(kernel: Any, name: str) -> Op:
-    """The row of a function that makes whole numbers."""
+    """The row of a function that rounds to whole numbers."""
     template = rf"\operatorname{{{{{name}}}}}({{0}})"
     return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=_FLAT, jumps=True)
 
 
 def _one_of_two(numeric: Any, name: str, which: str, first: Callable[[Node, Node], Node]) -> Op:
-    """The row of the larger or the smaller of two entries; `first` says where that is the first one."""
+    """The row of minimum or maximum; `first` says where the first of the two entries is taken."""
     return row(
         either(numeric, name),
         f"{name[:3]}({{0}}, {{1}})",
@@ -117,7 +117,7 @@ OPS |= {
     "round": _to_whole(either(np.rint, "nearest_whole"), "round"),
     "floor": _to_whole(either(np.floor, "floor"), "floor"),
     "exponent": row(
-        # log2 rounds 8·(1 − ε) up to 3
+        # log2 would round the exponent of 8·(1 − ε) up to 3
         either(lambda x: np.where(x == 0, -np.inf, np.frexp(x)[1] - 1).astype(x.dtype), "exponent"),
         "floor(log₂({0}))",
         r"\operatorname{{floor}}(\log_{{2}}({0}))",
@@ -185,12 +185,12 @@ def peak(x: Node, over: str | None = None) -> Node:
 
 
 def first_maximum(x: Node, over: str) -> Node:
-    """1 where the first of the largest entries along the axis stands, else 0."""
+    """1 at the first of the largest entries along the axis, else 0."""
     return Node("first_maximum", x, over=over)
 
 
 def ranking(scores: Node, top: int, *left_out: Node) -> Node:
-    """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
+    """The positions (from 0) of the largest entries along the last axis, largest first, except those left out."""
     return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
 
 
@@ -245,7 +245,7 @@ def _ranking_latex(node: Node, scores: str, *left_out: str) -> str:
 
 
 def _ranking_cell(node: Node, at: At, look: Look) -> Cell:
-    """Which is the largest of those that are neither left out nor ranked before it."""
+    """The argmax of the entries that are neither left out nor ranked before."""
     over = node.args["of"]
     row: list[Cell] = [*along(node, over, at)]
     values = [float(look(0, place.at)) for place in along(node, over, at)]

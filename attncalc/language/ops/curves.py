@@ -1,4 +1,4 @@
-"""Functions of one number that turn, squash or bend it: sines, tanh, sigmoid, softplus, ELU, the error function."""
+"""Smooth functions of one number: sines, tanh, sigmoid, softplus, ELU, the error function."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ sigmoid = of_one("sigmoid")
 softplus = of_one("softplus")
 """ln(1 + exp x), which never overflows."""
 cubable = of_one("cubable")
-"""x, as far as its cube can be told as a float: for what has settled long before. Invisible in formulas."""
+"""x, cut off where its cube would overflow: for functions that have long been constant there. Invisible in formulas."""
 elu = of_two("elu")
 """x above 0, α·(exp x − 1) below; α is the second."""
 
@@ -94,7 +94,7 @@ def _one_plus_erf(x: Array) -> Array:
 
 
 def _logistic(x: Array) -> Array:
-    e = np.exp(-np.abs(x))  # never overflows; the two cases are the same number
+    e = np.exp(-np.abs(x))  # never overflows; both cases below are 1/(1 + e⁻ˣ)
     return np.asarray(np.where(x < 0, e, 1) / (1 + e))
 
 

@@ -36,10 +36,10 @@ from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
 
 
 class _Product(NamedTuple):
-    """The axes of a product by what it does with them: one is summed, others are rows, columns or only accompany.
+    """The axes of a product: the inner one, which is summed, the rows, the columns, and leading axes of both factors.
 
-    The right factor is a matrix if its last axis but one is the inner one. It is a vector if its last axis is the inner
-    one and the left factor has all the axes before that too.
+    The right factor is a matrix if its second to last axis is the inner one. It is a vector if its last axis is the
+    inner one and the left factor also has all the axes before that.
     """
 
     inner: str
@@ -48,7 +48,7 @@ class _Product(NamedTuple):
     leads: Axes
 
 
-@lru_cache(maxsize=512)  # an evaluation asks at every product, and a class has the same shapes throughout
+@lru_cache(maxsize=512)  # every evaluation of a product asks, and the problems of a class have the same shapes
 def _product(a: Axes, b: Axes) -> _Product:
     if not a or not b:
         raise ShapeError("a product of matrices needs vectors or matrices on both sides")
@@ -113,13 +113,13 @@ def _matmul_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node
 
 
 def _matmul_transposed(node: Node) -> Node | None:
-    """A transposed product is the product of the transposes, turned round."""
+    """The transpose of a product, (A·B)ᵀ = Bᵀ·Aᵀ; None if a factor is a vector."""
     a, b = node.sources
     return b.T @ a.T if min(len(a.axes), len(b.axes)) >= 2 else None
 
 
 def _products(node: Node, a: Node, b: Node) -> Node | None:
-    """A product of matrices as products of entries, summed; None where its factors are laid out in another way."""
+    """A matrix product as a sum of elementwise products; None if the axes of its factors do not allow that."""
     inner = a.axes[-1]
     whole = (*(axis for axis in node.axes if axis.name in names(a.axes)), inner)
     whole += tuple(axis for axis in node.axes if axis not in whole)
@@ -136,7 +136,7 @@ def _swapped(args: dict[str, Any], a: Axes) -> Axes:
 
 
 def _product_because(node: Node, source: int) -> str:
-    """A factor gets what comes back from all places where it is the same: that is what the transpose does."""
+    """Why a factor gets its gradient: the sum over all places that use an entry, weighted by the other factor."""
     own, other = (called(node.sources[i]) for i in (source, 1 - source))
     if not (places := same_along(node, source)):
         return because_of_factors(node, source)
@@ -222,7 +222,7 @@ OPS |= {
 
 
 MOST_UNKNOWNS = 3
-"""Of more, the arithmetic of a solution fills a page."""
+"""With more unknowns the arithmetic of a solution fills a page."""
 _DEPENDENT = "the system has no single solution: its columns depend on one another"
 
 
@@ -234,7 +234,7 @@ def _solve_axes(args: dict[str, Any], matrix: Axes, b: Axes) -> Axes:
 
 
 def _solve(node: Node, matrix: Array, b: Array) -> Array:
-    """The solution of each system; where many are tried, along an axis without a name, NaN for those that have none."""
+    """The solution of each system; if many are tried, along an unnamed axis, NaN for those without a solution."""
     (left, right), leads = (source.axes for source in node.sources), node.axes[:-1]
     matrix, b = align(matrix, left, leads + left[-2:]), align(b, right, leads + right[-1:])
     if is_exact(matrix, b):
@@ -262,12 +262,12 @@ def _solve_exactly(matrix: Array, b: Array) -> Array:
 
 
 def _solve_cell(node: Node, at: At, look: Look) -> Cell:
-    """Cramer's rule, for a few unknowns; for more there is no short arithmetic."""
+    """Cramer's rule for a few unknowns; a phrase for more, which have no short arithmetic."""
     row, (unknown, size) = node.sources[1].names[-1], node.axes[-1][:2]
     matrix = [[pick(node, 0, {**at, row: i, unknown: j}) for j in range(size)] for i in range(size)]
     right = along(node, row, at, 1)
     if size > MOST_UNKNOWNS:
-        for source, entries in ((0, chain(*matrix)), (1, iter(right))):  # what it is made from
+        for source, entries in ((0, chain(*matrix)), (1, iter(right))):  # so that the caller sees which entries it uses
             for entry in entries:
                 look(source, entry.at)
         return Literal(f"a number of the solution of {size} equations")
@@ -313,7 +313,7 @@ def _inverse_axes(args: dict[str, Any], a: Axes) -> Axes:
 
 
 def _inverse(node: Node, a: Array) -> Array:
-    """The inverse of each matrix; NaN for those that have none where many are tried."""
+    """The inverse of each matrix; if many are tried, along an unnamed axis, NaN for those without one."""
     one = np.eye(a.shape[-1], dtype=int)
     if is_exact(a):
         columns = np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(a[..., None, :, :], one)
@@ -326,7 +326,7 @@ def _inverse(node: Node, a: Array) -> Array:
 
 
 def _inverse_cell(node: Node, at: At, look: Look) -> Cell:
-    """The determinant of what is left without an entry's row and column turned round, over that of the whole."""
+    """An entry of the inverse: the cofactor of the transposed place over the determinant."""
     (row, column), size = node.sources[0].names[-2:], node.axes[-1].size
     if size > MOST_UNKNOWNS:
         return Literal("an entry of the inverse")

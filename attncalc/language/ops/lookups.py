@@ -1,4 +1,4 @@
-"""Entries picked by numbers: one place of an axis, rows of a table, the entry of a class; buckets and counts."""
+"""Entries picked by number: one place of an axis, rows of a table, the entry of a class; buckets and counts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _stacked(args: dict[str, Any], *rows: Axes) -> Axes:
 
 
 def _looked_up(args: dict[str, Any], table: Axes, numbers: Axes) -> Axes:
-    """The table's axes with the numbers' own in place of the one that they point into; shared ones only accompany."""
+    """The table's axes, with the axis that the numbers point into replaced by the numbers' own axes."""
     over = find(table, args["over"])
     own = _own(numbers, table)
     before = table.index(over)
@@ -77,10 +77,10 @@ def _own(numbers: Axes, table: Axes) -> Axes:
 
 
 def _rows(numbers: Array, size: int) -> tuple[Array, Array]:
-    """The numbers as places of an axis, 0 for those that are none; and which are some.
+    """The numbers as places of an axis, 0 for those that are out of range; and a mask of those in range.
 
-    What is read is looked at before, but numbers that somebody wrote for a step may point nowhere: there is nothing to
-    be looked up there, and nothing is added there.
+    Operands are checked when they are read, but numbers in an answer to a step may point nowhere: nothing is looked up
+    or added there.
     """
     if is_exact(numbers):
         return numbers.astype(np.int64), np.array(True)
@@ -89,9 +89,9 @@ def _rows(numbers: Array, size: int) -> tuple[Array, Array]:
 
 
 def _places(numbers: Array, counted: Axes, over: str, table: Axes, result: Axes, front: tuple[int, ...]) -> Any:
-    """The index of a table's entries that the entries of a look-up's result are; `front` are its axes without names.
+    """The NumPy index that picks the entries of a look-up from the table.
 
-    Where the numbers have such axes too, those of both go side by side.
+    `front` are the sizes of unnamed axes in front; if the numbers have such axes too, both are indexed together.
     """
     index: list[Any] = [...]
     if numbers.ndim > len(counted):
@@ -114,7 +114,7 @@ def _lookup(node: Node, table: Array, numbers: Array) -> Array:
 
 
 def _front(node: Node) -> str:
-    """What stands in front of the places where they are columns, and not rows: `xᵀ[:, tokens]`."""
+    """The `:, ` in front of numbers that pick columns, not rows: `xᵀ[:, tokens]`."""
     table = node.sources[0].names
     return ":, " if len(table) > 1 and table[-1] == node.args["over"] else ""
 
@@ -158,10 +158,10 @@ def _collect_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _limits(args: dict[str, Any]) -> tuple[int, int, list[int]]:
-    """How many buckets a direction has, how many of them hold one distance, and where each of the others begins.
+    """How many buckets a direction has, how many of them hold a single distance, and where each of the others begins.
 
-    Bucket e + j begins at the first whole distance r with e + ln(r/e)/ln(D/e)·(B − e) ≥ e + j; in whole numbers, since
-    a logarithm's last digit must not decide.
+    Bucket e + j begins at the first whole distance r with e + ln(r/e)/ln(D/e)·(B − e) ≥ e + j. It is found in whole
+    numbers, since a logarithm's rounding error must not decide.
     """
     own = args["buckets"] if args["causal"] else args["buckets"] // 2
     exact, largest = own // 2, args["max_distance"]
@@ -265,17 +265,17 @@ OPS |= {
 
 
 def take(x: Node, over: str, at: int) -> Node:
-    """One place of an axis, without that axis: a row of a matrix, a time step."""
+    """x at one place of an axis, which is dropped: a row of a matrix, a time step."""
     return Node("take", x, over=over, at=at)
 
 
 def stack(rows: Sequence[Node], over: str) -> Node:
-    """Rows below one another, along a new axis in front of the last."""
+    """Rows stacked along a new axis in front of the last."""
     return Node("stack", *rows, over=over)
 
 
 def lookup(table: Node, numbers: Node, over: str) -> Node:
-    """The places of an axis of the table that the numbers say: rows of an embedding by the tokens' ids."""
+    """The entries of the table at the numbered places of an axis: rows of an embedding by the tokens' ids."""
     return Node("lookup", table, numbers, over=over)
 
 
@@ -339,13 +339,13 @@ def _select_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _counts(node: Node) -> bool:
-    """Whether places are picked by themselves, and only become numbers of the type that is worked in."""
+    """Whether positions are picked by a step's places: the entries picked are then those places themselves."""
     positions, places = node.sources
     return positions.op == "index" and places.op == "step"
 
 
 def _row(node: Node) -> str:
-    """What stands in front of a place on the diagonal of a matrix: `log_shares[i, i]`."""
+    """The `i, ` in front of the place, if entries on the diagonal of a matrix are picked: `log_shares[i, i]`."""
     x, places = node.sources
     alone = names(without(x.axes, node.args["over"]))
     return f"{symbol(places)}, " if places.op == "index" and places.names == alone and len(alone) == 1 else ""
@@ -404,7 +404,7 @@ OPS |= {
 
 
 whole = of_one("whole")
-"""x itself, without a slope: only whole numbers mean something here."""
+"""x itself, without a gradient, since only whole numbers make sense here."""
 factorial = of_one("factorial")
 """x! of whole numbers."""
 log_factorial = of_one("log_factorial")
@@ -412,10 +412,10 @@ log_factorial = of_one("log_factorial")
 
 
 def select(x: Node, places: Node, over: str | None = None) -> Node:
-    """Along an axis of x (the last one), the entry whose position (from 0) `places` tells; 0 where it is not there."""
+    """The entry of x at the position (from 0) `places` along an axis (the last one); 0 if there is no such position."""
     return Node("select", x, places, over=over or x.names[-1])
 
 
 def one_hot(places: Node, axis: Axis) -> Node:
-    """Along a new last axis 1 at the position that `places` tells, else 0."""
+    """1 at the position `places` along a new last axis, else 0."""
     return Node("one_hot", places, axis=axis)

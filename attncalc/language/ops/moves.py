@@ -16,9 +16,9 @@ from attncalc.language.ops.basics import moved, moving, of_one, rename, repeat, 
 from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
 split = of_one("split")
-"""Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
+"""Columns split into heads: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
 merge = of_one("merge")
-"""Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
+"""Heads merged into columns, side by side: [h, n, d] → [n, (h d)]."""
 
 
 def _split_axes(args: dict[str, Any], x: Axes) -> Axes:
@@ -87,7 +87,7 @@ def _gather_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _split_words(node: Node, x: str) -> str:
-    """`q split into heads`; a row of pixels has no heads."""
+    """`q split into heads`, or into parts if the axes are no heads, as for rows of pixels."""
     return f"{x} split into {'heads' if {'h', 'g'} & {*node.names} else 'parts'}"
 
 
@@ -239,5 +239,5 @@ OPS["reread"] = moving(
 
 
 def reread(x: Node, axes: Axes) -> Node:
-    """The same entries in the same order under other axes: what a reshape does that should have been a transpose."""
+    """x reshaped: the same entries in the same order under other axes, as when a transpose was meant."""
     return Node("reread", x, to=axes)

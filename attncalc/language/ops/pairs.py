@@ -1,4 +1,4 @@
-"""Pairs of neighbours in words: how often each occurs, and pairs made into tokens of their own."""
+"""Pairs of adjacent tokens in words: how often each occurs, and merging pairs into new tokens."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ WHY_NO_GRADIENT = "which letters stand beside one another does not change little
 
 
 def pair_counts(words: Node, counts: Node, first: Axis, second: Axis) -> Node:
-    """How often each token of `first` stands in front of each of `second`, each word as often as `counts` says.
+    """How often each token of `first` is followed by each of `second`, in words that occur `counts` times.
 
-    Words are rows of ids; behind the end of a word stands an id that is none of the two axes.
+    Words are rows of ids, padded with an id that is on neither axis.
     """
     return Node("pair_counts", words, counts, first=first, second=second)
 
 
 def commonest(table: Node, of: str) -> Node:
-    """The row and the column, along a new axis `pair`, of the largest entry of a table: the first one of several."""
+    """The row and column, along a new axis `pair`, of the largest entry of a table, the first if there are several."""
     return Node("commonest", table, of=of)
 
 
 def joined(words: Node, pairs: Node, new: int, of: str, *, by_rank: bool = True) -> Node:
-    """Words in which a pair of ids, or each of several, is a token of its own, the ids from `new` on.
+    """Words with each of the pairs of ids merged into a new token, with ids from `new` on.
 
-    The pairs are joined one after the other, each from left to right; what is behind moves up. Without `by_rank` the
-    leftmost pair that is one of them always comes first. `of` is the axis whose labels are what the ids stand for.
+    The pairs are merged one after the other, each from left to right, and later tokens move up. Without `by_rank` the
+    leftmost of all pairs always comes first. `of` is the axis whose labels say what the ids stand for.
     """
     return Node("joined", words, pairs, new=new, of=of, by_rank=by_rank)
 
@@ -51,27 +51,27 @@ def _everything(node: Node) -> tuple[str, ...]:
 
 
 def _whole(x: Array) -> list[Any]:
-    """Ids as whole numbers; −1 for what is none, as somebody may have written."""
+    """Ids as whole numbers; −1 for entries of an answer that are not finite."""
     known = x.astype(np.float64)
     found: list[Any] = np.where(np.isfinite(known), known, -1).astype(np.int64).tolist()
     return found
 
 
 def _numbers(ids: Sequence[int], pattern: Array) -> Array:
-    """Ids as numbers of the kind that a value has."""
+    """Ids as numbers of the dtype of `pattern`."""
     nothing = zeros((len(ids),), pattern)
     return np.asarray(nothing + np.array(ids, dtype=nothing.dtype))
 
 
 def _pairs(words: Sequence[Sequence[int]]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """The word, and the two ids of each pair."""
+    """(the word's number, the two ids) of each pair of neighbours."""
     for w, word in enumerate(words):
         for pair in pairwise(word):
             yield w, pair
 
 
 def _each(node: Node, work: Callable[..., Array], *values: Array) -> Array:
-    """What is made of the sources' own axes, for every place of the axes without names in front of them."""
+    """The work applied to the sources' named axes, once for each place of the unnamed axes in front."""
     own = [len(source.axes) for source in node.sources]
     fronts = [value.shape[: value.ndim - axes] for value, axes in zip(values, own, strict=True)]
     front = np.broadcast_shapes(*fronts)
@@ -110,7 +110,7 @@ def _commonest(node: Node, table: Array) -> Array:
 
 
 def _commonest_cell(node: Node, at: At, look: Look) -> Cell:
-    """Which row has the largest of the largest, or where it stands in that row."""
+    """The argmax of the rows' maxima, or the argmax within that row."""
     rows, columns = node.sources[0].axes
     table = [[Pick(0, {rows.name: i, columns.name: j}) for j in range(columns.size)] for i in range(rows.size)]
     if at["pair"] == 0:
@@ -126,7 +126,7 @@ def _joined_axes(args: dict[str, Any], words: Axes, pairs: Axes) -> Axes:
 
 
 def _join(node: Node, word: list[int], pairs: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
-    """A word's ids when all is joined, and for each of them at which places its parts stood."""
+    """A word's ids when all pairs are merged, and for each of them the places of its parts."""
     ids, places = list(word), [[t] for t in range(len(word))]
 
     def at(i: int, rank: int) -> None:
@@ -158,7 +158,7 @@ def _joined(node: Node, words: Array, pairs: Array) -> Array:
 
 
 def _joined_cell(node: Node, at: At, look: Look) -> Cell:
-    """Which id has moved there, or which new one stands there."""
+    """The id that has moved to this place, or the new one that was made there."""
     (w, t), pairs = node.axes, node.sources[1].axes
     word = [int(look(0, {w.name: at[w.name], t.name: j})) for j in range(t.size)]
     places = np.ndindex(*(axis.size for axis in pairs))

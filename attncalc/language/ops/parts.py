@@ -1,4 +1,4 @@
-"""Parts are cut out of an axis or laid one after the other, and pairs of entries are turned by an angle."""
+"""Slices and concatenations along an axis, and pairs of entries rotated by an angle."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, lat
 
 
 def listed(parts: Sequence[Node], over: str) -> Node:
-    """Numbers of one shape one after the other, along a new last axis."""
+    """Values of one shape stacked along a new last axis."""
     return Node("listed", *parts, over=over)
 
 
 def part_of(x: Node, over: str, start: int, stop: int) -> Node:
-    """The places from `start` up to, not including, `stop` along an axis."""
+    """The slice of x from `start` up to, not including, `stop` along an axis."""
     whole = start == 0 and stop == find(x.axes, over).size
     return x if whole else Node("slice", x, over=over, start=start, stop=stop)
 
@@ -59,7 +59,7 @@ def _slice_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
 
 
 def zeros(x: Node, over: str, start: int, stop: int) -> Node | None:
-    """Zeros of the shape of x, but for these places along one axis."""
+    """Zeros of the shape of x, but with `stop − start` places along one axis; None if that is no place."""
     axes = tuple(axis._replace(size=stop - start) if axis.name == over else axis for axis in x.axes)
     return Node("spread", as_node(0), to=axes, part=(over, start, stop - 1)) if stop > start else None
 
@@ -83,9 +83,9 @@ def _concat(node: Node, *parts: Array) -> Array:
 
 
 def side_by_side(node: Node, *parts: str) -> str:
-    """`[a; b]`, as a primitive is written that lays its sources side by side; of many the first and the last.
+    """`[a; b]`: sources laid side by side as formulas write them; of many only the first and the last.
 
-    The sizes of vectors are added: `[3 + 1]`, since `[[3]; [1]]` would be a matrix.
+    Sizes of vectors are written as a sum: `[3 + 1]`, since `[[3]; [1]]` would be a matrix.
     """
     sizes = [re.fullmatch(r"\[(\d+)\]", part) for part in parts]
     if len(node.axes) == 1 and all(sizes):
@@ -169,7 +169,7 @@ OPS |= {
 
 
 INTERLEAVED, HALF = "interleaved", "half"
-"""Where a pair's members stand: side by side (2i, 2i + 1), or half the width apart (i, i + d/2)."""
+"""The two layouts of pairs: members side by side (2i, 2i + 1), or half the width apart (i, i + d/2)."""
 
 
 def _halved(args: dict[str, Any], x: Axes) -> Axes:
@@ -217,7 +217,7 @@ def _rotated(args: dict[str, Any], x: Axes, cosines: Axes, sines: Axes) -> Axes:
 
 
 def _members(layout: str, size: int) -> tuple[slice, slice]:
-    """Where the first and the second members of the pairs stand."""
+    """The slices of the pairs' first members and of their second members."""
     if layout == HALF:
         return slice(None, size // 2), slice(size // 2, None)
     return slice(0, None, 2), slice(1, None, 2)
@@ -235,7 +235,7 @@ def _turned(node: Node, x: Array, cosines: Array, sines: Array, less: Any) -> Ar
 
 
 def _pair_of(node: Node, place: int) -> tuple[int, int]:
-    """Which pair an entry belongs to, and whether it is its first or second member."""
+    """The pair an entry belongs to, and whether it is the first (0) or second (1) member."""
     if node.args["layout"] == HALF:
         member, pair = divmod(place, node.axes[-1].size // 2)
         return pair, member
@@ -330,12 +330,12 @@ OPS |= {
 
 
 def every_other(x: Node, first: int, pair: str) -> Node:
-    """Every second entry along the last axis, from the first (0) or the second (1) on; `pair` names what is left."""
+    """Every second entry along the last axis, beginning at `first` (0 or 1); `pair` names the axis that is left."""
     return Node("every_other", x, first=first, pair=pair)
 
 
 def interleave(a: Node, b: Node, whole: str) -> Node:
-    """The entries of two rows in turn, a's first; `whole` names the axis that they make."""
+    """The entries of a and b alternating along the last axis, a's first; `whole` names that axis."""
     return Node("interleave", a, b, whole=whole)
 
 
@@ -356,5 +356,5 @@ def put_together(a: Node, b: Node, layout: str, whole: str) -> Node:
 
 
 def rotate(x: Node, cosines: Node, sines: Node, layout: str) -> Node:
-    """Every pair (a, b) along the last axis turned by its angle: (a·cos − b·sin, a·sin + b·cos)."""
+    """Every pair (a, b) along the last axis rotated by its angle: (a·cos − b·sin, a·sin + b·cos)."""
     return Node("rotate", x, cosines, sines, layout=layout)

@@ -1,4 +1,4 @@
-"""Shares that sum to 1 and their logarithms: softmax, logsumexp, 0 times infinity, what undoes a mean of logarithms."""
+"""Shares that sum to 1 and their logarithms: softmax, logsumexp, products with 0·∞ = 0, powers of mean logarithms."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, 
 
 
 def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
-    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
+    """The logarithms of the shares along an axis (the last one), computed without the shares: x − ln Σ exp(x).
 
-    Where the shares are a step already, the backward pass speaks of them by its name.
+    If the shares are a step already, they may be given too, and the backward pass calls them by that step's name.
     """
     return Node("log_softmax", x, *shares, over=over or x.names[-1])
 
 
 def safely(value: Node, otherwise: Node, watched: Node) -> Node:
-    """The value; where what is watched is 0, overflows or nearly vanishes, the same number found another way.
+    """The value; where `watched` is 0, overflows or nearly vanishes, `otherwise`, the same number found in another way.
 
-    Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
+    Formulas and exact numbers use only the value, the backward pass only `otherwise`, which has a slope everywhere.
     """
     return Node("safely", value, otherwise, watched)
 
@@ -86,14 +86,14 @@ def _weigh(weights: Array, values: Array) -> Array:
 
 
 def _takes_nothing(sign: str, other: Any) -> bool:
-    """Whether 0 times a number, or 0 divided by it, is 0 by itself."""
+    """Whether 0 times a number, or 0 divided by it, is 0 by the ordinary rules."""
     if sign == "/" and other == 0:
         return False
     return getattr(other, "is_finite", None) is not False and bool(not isinstance(other, float) or np.isfinite(other))
 
 
 def _unless_nothing(sign: str) -> Callable[[Node, At, Look], Cell]:
-    """The cell of × or / that is 0 as soon as the first entry is; 0·∞ and 0/0 are not written down."""
+    """The cell of × or / that is 0 where the first entry is 0; 0·∞ and 0/0 are told in words."""
 
     def cell(node: Node, at: At, look: Look) -> Cell:
         first, second = pick(node, 0, at), pick(node, 1, at)
@@ -113,9 +113,9 @@ def _log_softmax(node: Node, x: Array, *shares: Array) -> Array:
 
 
 def _shifted(x: Array, axis: int) -> tuple[Array, Array, Array]:
-    """Scores less the largest, that one, and the logarithm of their exponentials' sum, to all of its digits.
+    """The scores minus the largest, the largest, and ln Σ exp of these differences, accurate to the last digit.
 
-    That sum is 1 and what the others add to it, which beside a large gap is nothing to 1, but not to its logarithm.
+    That sum is 1 + the others' exponentials. These may be too small to change 1, but ln(1 + s) ≈ s still needs them.
     """
     top = np.max(x, axis=axis, keepdims=True)
     bounded = np.isfinite(top)
@@ -148,8 +148,8 @@ def _log_share(node: Node, x: Array, whole: Array) -> Array:
     if is_exact(x, whole):
         return plain
     shifted, top, rest = _shifted(x, position(node.axes, node.args["over"]))
-    # The whole holds as many digits of a large score as of the rest, which x − whole then lacks.
-    own = np.abs(laid - (top + rest)) <= 4 * np.finfo(x.dtype).eps * np.abs(laid)  # not so for one rounded by hand
+    # If scores are large, `whole` has lost digits of `rest`, and x − whole would lack them.
+    own = np.abs(laid - (top + rest)) <= 4 * np.finfo(x.dtype).eps * np.abs(laid)  # false if rounded by hand
     return np.where(own, shifted - rest, plain)
 
 
@@ -166,7 +166,7 @@ def _safely_because(node: Node, source: int) -> str:
 
 
 def _spoken_of(value: Node) -> list[Node]:
-    """The steps that a formula speaks of."""
+    """The steps that a formula names."""
     behind = walk(value, into=lambda node: () if node.op == "step" else node.sources)
     return [node for node in behind if node.op == "step"]
 
@@ -187,7 +187,7 @@ def _slopes_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _logarithm(kernel: Any, sign: str, base: int) -> Op:
-    """The row of the logarithm to another base than e."""
+    """The row of a logarithm with a base other than e."""
     return function(
         kernel,
         sign,
@@ -281,7 +281,7 @@ def _softmax(node: Node, x: Array) -> Array:
         exponentials = x - np.where(np.isfinite(top), top, 0)
         np.exp(exponentials, out=exponentials)
     sums = np.sum(exponentials, axis=axis, keepdims=True)
-    # A row that is −∞ throughout mixes nothing: its weights are 0, as in PyTorch's attention and ONNX's.
+    # A row of −∞ alone has weights 0, as in the attention of PyTorch and ONNX.
     return np.asarray(exponentials / np.where(sums == 0, 1, sums))
 
 
@@ -349,7 +349,7 @@ OPS |= {
 
 
 def antilog(mean: Node, p: Node, base: int | str) -> Node:
-    """The base to the power of −mean log p, given that mean; it goes by p itself where digits would be lost."""
+    """The base to the power of −mean log p, given that exponent; computed from p itself where digits would be lost."""
     return Node("antilog", mean, p, base=base, over=p.names[-1])
 
 
@@ -358,17 +358,17 @@ def _antilog(node: Node, mean: Array, p: Array) -> Array:
     plain = kernels.exp(mean) if base == "e" else kernels.power(kernels.number(base, mean.dtype), mean)
     if is_exact(mean, p):
         return np.asarray(plain)
-    # A large logarithm's last digit is many digits of its power: p's powers of 2 are taken out, which are exact.
+    # The rounding error of a large logarithm grows in its power, so p's powers of 2, which are exact, are taken out.
     share, twos = np.frexp(p)
     axis, n = axis_of(node, 1), node.sources[1].axes[axis_of(node, 1)].size
     whole, rest = np.divmod(-np.sum(twos, axis=axis), n)
     direct = np.ldexp(np.exp(rest / n * math.log(2) - np.mean(np.log(share), axis=axis)), whole)
-    margin = 16 * np.finfo(p.dtype).eps * (1 + np.abs(np.log(plain)))  # not so near where it was rounded by hand
+    margin = 16 * np.finfo(p.dtype).eps * (1 + np.abs(np.log(plain)))  # farther off if rounded by hand
     return np.asarray(np.where(np.abs(direct - plain) <= margin * plain, direct, plain), plain.dtype)
 
 
 def _antilog_text(node: Node, mean: str, p: str) -> str:
-    power = mean if mean.startswith("(") else f"({mean})"  # of a whole formula it has brackets already
+    power = mean if mean.startswith("(") else f"({mean})"  # a whole formula has brackets already
     return f"exp{power}" if node.args["base"] == "e" else f"{node.args['base']}^{mean}"
 
 

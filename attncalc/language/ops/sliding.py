@@ -1,4 +1,4 @@
-"""Primitives of convolution: the windows that slide over an input, and the way back, which adds them up."""
+"""Primitives of convolution: the windows that slide over an input, and their gradient, which adds them up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, 
 
 
 class Slide(NamedTuple):
-    """How windows move along one axis: `along` becomes the axes `to` (which window) and `inside` (where in it)."""
+    """How windows slide along one axis, replaced by the axes `to` (which window) and `inside` (where in it)."""
 
     along: Axis
     to: str
@@ -34,7 +34,7 @@ class Slide(NamedTuple):
         return (self.along.size + 2 * self.padding - self.dilation * (self.size - 1) - 1) // self.stride + 1
 
     def place(self, window: int, inside: int) -> int:
-        """The place in the input, which may lie in the padding, that a place in a window is."""
+        """The place in the input of a place in a window; it may lie in the padding."""
         return window * self.stride + inside * self.dilation - self.padding
 
 
@@ -65,7 +65,7 @@ def _closed(args: dict[str, Any], x: Axes) -> Axes:
 
 
 def _places(slides: Sequence[Slide]) -> tuple[tuple[Array, ...], Array]:
-    """Where in the padded input each place of each window lies, one index an axis, and whether it is no padding."""
+    """The index, for each axis, into the padded input of each place of each window; and a mask of those not padding."""
     several = len(slides)
     found, real = [], np.asarray(True)
     for i, slide in enumerate(slides):
@@ -110,7 +110,7 @@ def _fold_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _covering(slides: Sequence[Slide], at: At) -> Iterator[dict[str, int]]:
-    """The places in windows that lie over a place of the input."""
+    """The places in windows that cover a place of the input."""
     if not slides:
         yield {}
         return
@@ -153,6 +153,6 @@ OPS |= {
 
 
 def windows(x: Node, slides: Sequence[Slide]) -> Node:
-    """Every window of the last axes as they slide: [.., h, w] → [.., h′, w′, k_h, k_w]; padding is zeros."""
+    """All windows that slide over the last axes: [.., h, w] → [.., h′, w′, k_h, k_w]; padding is zeros."""
     assert names(x.axes[-len(slides) :]) == tuple(slide.along.name for slide in slides), "windows slide over last axes"
     return Node("windows", x, slides=tuple(slides))

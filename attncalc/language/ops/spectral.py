@@ -1,6 +1,6 @@
-"""Primitives that take a matrix apart: characteristic polynomial, eigenvalues and eigenvectors, singular values.
+"""Primitives that decompose a matrix: characteristic polynomial, eigenvalues and eigenvectors, singular values.
 
-A stack of matrices is worked one matrix at a time; ordering.py says how their parts are ordered and signed.
+A stack of matrices is decomposed one by one; ordering.py says how the parts are ordered and signed.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from attncalc.language.ordering import sized
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 SAME = 1e-6
-"""How far the coefficients of a polynomial may be off before it is taken for another one."""
+"""Polynomials count as the same if their coefficients differ by less than this."""
 MOST_TERMS = 720
-"""A coefficient that is the sum of more products than this is told in words."""
+"""A coefficient that is the sum of more products than this is described in words."""
 
 OTHER = "l"
-"""The axis of eigenvalues or singular values once more, where each stands beside each."""
+"""The name of a second axis of eigenvalues or singular values, to form all pairs of them."""
 _TURNS = "unit vectors turn the faster, the nearer their values lie to one another"
 
 
 def _eigenvectors(node: Node, a: Array) -> Array:
     vectors = _part(a, "eigen", 1)
-    if node.args:  # slopes are made of them
+    if node.args:  # they are part of a gradient
         _must_have_slopes(a)
     return vectors
 
@@ -57,7 +57,7 @@ def _not_real(eigenvalue: complex) -> str:
 
 
 def _must_have_slopes(a: Array) -> None:
-    """Refuse complex eigenvalues, and those that meet where that turns one into a pair of complex ones."""
+    """Refuse complex eigenvalues, and equal ones of a matrix that is not symmetric: they have no derivative."""
     values = _part(a, "eigen", 0)
     if is_exact(a):
         if twisted := [value for value in values.flat if value.is_real is False]:
@@ -98,7 +98,7 @@ def _eigenvector_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
 
 
 def _apart(values: Node, others: Node) -> Node:
-    """One over how far apart two of the values are, which the others are too; 0 for one and itself."""
+    """1/(v_k − v_l) for all pairs of values, 0 on the diagonal; `others` are the same values along the second axis."""
     k = values.axes[-1]
     both = (*values.axes[:-1], k._replace(name=OTHER), k)
     itself = compare_equal(index(OTHER, both, OTHER), index(k.name, both, k.name))
@@ -107,7 +107,7 @@ def _apart(values: Node, others: Node) -> Node:
 
 
 def _directions(a: Node) -> tuple[Node, Node, Node]:
-    """The three parts of a matrix, as steps."""
+    """The three parts of a matrix's singular value decomposition, as steps."""
     left, sizes, right = singular_parts(a)
     return (
         halfway("u", left, "the output directions, one a column, of length 1"),
@@ -132,9 +132,9 @@ def _right_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
 
 
 def _turns(name: str, vectors: tuple[Node, Node], g: tuple[Node, Node], sizes: Node) -> Node:
-    """What turns singular vectors: within their own plane by how far apart the values are, and out of it.
+    """The step for the gradient of singular vectors: how they turn within the space that they span, and out of it.
 
-    The vectors, and what comes back to them, stand as columns and as rows.
+    The vectors and their gradients `g` are each given twice: as columns and as rows.
     """
     k = sizes.names[-1]
     turned, across = rename(vectors[0], k, OTHER), rename(vectors[1], k, OTHER)
@@ -149,9 +149,9 @@ def _turns(name: str, vectors: tuple[Node, Node], g: tuple[Node, Node], sizes: N
 
 
 def _characteristic_polynomial(node: Node, a: Array) -> Array:
-    """Up to its sign each coefficient is a sum of determinants: of all square parts of that size along the diagonal.
+    """The coefficients: up to its sign each one is the sum of all principal minors of one size.
 
-    Written out, since a small determinant beside large entries is lost where traces are subtracted instead.
+    They are written out as products, since formulas with traces lose a small determinant beside large entries.
     """
     if is_exact(a):
         return _each(a, kernels.exact().characteristic_polynomial)
@@ -164,7 +164,7 @@ def _characteristic_polynomial(node: Node, a: Array) -> Array:
 
 
 def _products(size: int, order: int) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-    """The terms of the coefficient of λ^(size − order): a sign, and the rows and columns of the factors."""
+    """The terms of the coefficient of λ^(size − order), each as a sign and the rows and columns of its factors."""
     for rows in combinations(range(size), order):
         for columns in permutations(rows):
             inversions = sum(a > b for a, b in combinations(columns, 2))
@@ -172,13 +172,13 @@ def _products(size: int, order: int) -> Iterator[tuple[int, tuple[int, ...], tup
 
 
 def _part(matrices: Array, taken: str, which: int) -> Array:
-    """One of the parts that each matrix of a stack is taken into."""
+    """One part of the decomposition `taken` ("eigen" or "svd") of each matrix in a stack."""
     function = getattr(kernels.exact() if is_exact(matrices) else decompose, taken)
     return _each(matrices, lambda matrix: function(matrix)[which])
 
 
 def _each(matrices: Array, function: Callable[[Array], Array]) -> Array:
-    """The function of every matrix of a stack, in double precision; single precision is brought back at the end."""
+    """The function of every matrix in a stack, in double precision; float32 matrices give float32 results."""
     wide = matrices if is_exact(matrices) else matrices.astype(np.float64)
     found = [function(matrix) for matrix in wide.reshape(-1, *matrices.shape[-2:])]
     result = np.stack(found).reshape(*matrices.shape[:-2], *found[0].shape)
@@ -192,16 +192,16 @@ def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array
     if polynomial is None or is_exact(a):
         return values
     true = _characteristic_polynomial(node, a)
-    size = np.max(np.abs(true), where=np.isfinite(true), initial=0)  # a determinant may overflow where no root does
+    size = np.max(np.abs(true), where=np.isfinite(true), initial=0)  # a determinant may overflow though no root does
     own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * size, equal_nan=True), axis=-1))
     if own.all():
         return values
-    # Another polynomial was given, or rounded by hand: then the roots are those of that one.
+    # The given polynomial is another one, or was rounded by hand: its own roots are taken.
     return np.where(own[..., None], values, _roots(polynomial))
 
 
 def _roots(polynomials: Array) -> Array:
-    """The roots of each, sorted as eigenvalues are; NaN for those of none, and of those that a leading 0 takes away."""
+    """The roots of each polynomial, sorted as eigenvalues are; NaN if a leading 0 or a NaN makes them fewer."""
     most = polynomials.shape[-1] - 1
     result = np.full((polynomials.size // (most + 1), most), np.nan, dtype=np.complex128)
     for row, coefficients in zip(result, polynomials.reshape(-1, most + 1), strict=True):
@@ -213,7 +213,7 @@ def _roots(polynomials: Array) -> Array:
 
 
 def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
-    """The products, first those that are added."""
+    """The cell of a coefficient: the positive products minus the negative ones."""
     (rows, columns), order = node.sources[0].axes[-2:], at[node.names[-1]]
     if perm(rows.size, order) > MOST_TERMS:
         return Literal("a sum of determinants along the diagonal")
@@ -229,7 +229,7 @@ def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _eigenvalue_cell(node: Node, at: At, look: Look) -> Cell:
-    """The formula for a quadratic, where the polynomial is one; else a word, since there is no short arithmetic."""
+    """The quadratic formula if the polynomial is quadratic; else words, since there is no short arithmetic."""
     if len(node.sources) < 2 or node.axes[-1].size != 2:
         return Literal("a root of the characteristic polynomial")
     rest = {name: i for name, i in at.items() if name != node.names[-1]}
@@ -241,10 +241,10 @@ def _eigenvalue_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
-    """Whether the root stands before the larger or the smaller solution, sorted as eigenvalues are."""
+    """The sign, 1 or −1, before the root in the solution that is sorted to this place."""
     if has_letters(np.array([p, q])):
         return -1 if place else 1
-    # Python's floats overflow in silence.
+    # Python's floats overflow without a warning.
     p, q = (number.item() if isinstance(number, np.generic) else number for number in (p, q))
     roots = [(-float(p) + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
     return 1 if sized(np.array(roots))[place] == 0 else -1
@@ -268,7 +268,7 @@ def _lost(node: Node) -> tuple[str, ...]:
 
 
 def _multiples(value: Array, given: Array) -> Array:
-    """Each column as long as the one that is given, where that is not 0."""
+    """Each column scaled to match the given one at its largest entry, unless that is 0."""
     at = np.argmax(np.abs(given), axis=-2, keepdims=True)
     there, here = (np.take_along_axis(part, at, axis=-2) for part in (given, value))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -277,12 +277,12 @@ def _multiples(value: Array, given: Array) -> Array:
 
 
 def _turned_along(value: Array, given: Array, *, axis: int) -> Array:
-    """Each vector along that axis turned round where the one that is given points the other way."""
+    """Each vector along the axis, with its sign changed if the given one points the other way."""
     return np.where((value * given).sum(axis=axis, keepdims=True) < 0, -value, value)
 
 
 def _told(words: str) -> Callable[[Node, At, Look], Cell]:
-    """The cell of what has no short arithmetic."""
+    """A cell in words, for entries without short arithmetic."""
     return lambda node, at, look: Literal(words)
 
 
@@ -296,7 +296,7 @@ def _row(kernel: Any, axes: Any, words: str, cell: Callable[[Node, At, Look], Ce
         binds=4,
         takes=(0,),
         mixes=_lost,
-        flops=None,  # worked out by turns until they settle
+        flops=None,  # found by iteration
         **more,
     )
 
@@ -366,13 +366,13 @@ OPS |= {
 
 
 characteristic_polynomial = of_one("characteristic_polynomial")
-"""The coefficients of det(λ·I − a), from the highest power on."""
+"""The coefficients of det(λ·I − a), highest power first."""
 eigenvectors = of_one("eigenvectors")
-"""The directions that a matrix only stretches, as columns, in the order of the eigenvalues."""
+"""The eigenvectors of a matrix, as columns, in the order of the eigenvalues."""
 
 
 def eigenvalues(a: Node, polynomial: Node | None = None) -> Node:
-    """The numbers λ for which a·v = λ·v, largest first; of that polynomial, where one is given that is not a's."""
+    """The eigenvalues of a, largest first; the roots of `polynomial`, if it is given and not that of a."""
     return Node("eigenvalues", a) if polynomial is None else Node("eigenvalues", a, polynomial)
 
 

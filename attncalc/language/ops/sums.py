@@ -1,6 +1,6 @@
-"""Means along an axis, the lengths that sums along one give, and the angles between vectors.
+"""Means along an axis, lengths from sums of powers, and angles between vectors.
 
-Lengths and angles are right even where their squares overflow or vanish.
+Lengths and angles are right even if their squares overflow or vanish.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _mean(node: Node, x: Array) -> Array:
         return np.asarray(np.squeeze(first, axis))
     if not np.isfinite(first).all():
         return np.asarray(np.sum(x / x.shape[axis], axis=axis))  # the sum may overflow where the mean does not
-    # What the first division rounded away is put back, so that equal entries have just themselves as their mean.
+    # The rounding error of the first division is added back, so that the mean of equal entries is exactly that entry.
     return np.asarray(np.squeeze(first, axis) + np.sum(x - first, axis=axis) / x.shape[axis])
 
 
@@ -75,11 +75,11 @@ def _root(node: Node, total: Array, x: Array) -> Array:
     p = node.args["p"]
     if is_exact(total):
         return np.asarray(kernels.exact().root(total, p))
-    p = float(p)  # a third, as a fraction, would make fractions of floats
+    p = float(p)  # a Fraction would turn floats into Fractions
     if _of_other_sums(node):
         return np.asarray(np.sqrt(total) if p == 2 else total ** (1 / p))
     unit, largest, power_, safe = _largest(node, x, p)
-    # 1/p is not exact, which shows in roots of large numbers: the largest entry's power is taken out of them.
+    # 1/p is not exact, which shows in roots of large numbers, so the power of the largest entry is taken out.
     plain = np.sqrt(total) if p == 2 else (total / power_) ** (1 / p) * largest
     if safe.all():
         return np.asarray(plain)
@@ -91,7 +91,7 @@ def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Arra
     if is_exact(squares) or _of_other_sums(node):
         return plain
     unit, largest, _, safe = _largest(node, x, 2)
-    limits = np.finfo(plain.dtype)  # what is added to tiny squares may make a number of them that has all its digits
+    limits = np.finfo(plain.dtype)  # something added to tiny squares may give them all their digits back
     safe = safe | (squares > limits.tiny / limits.eps) & np.isfinite(squares)
     if safe.all():
         return plain
@@ -104,14 +104,14 @@ def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Arra
 
 
 def _of_other_sums(node: Node) -> bool:
-    """Whether the sums under the root are not those of x: a mistake may have put sums along another axis there."""
+    """Whether the sums under the root are not those of x, since a mistake has put sums along another axis there."""
     return node.sources[0].names != tuple(name for name in node.sources[1].names if name != node.args["over"])
 
 
 def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Array]:
-    """The largest size of each row, to divide x by and without the axis; its power; whether that is safe.
+    """The largest absolute value of each row, with and without the axis; its power; whether that is safe to use.
 
-    Where powers overflow or vanish though their root does not, x is divided by the largest entry first.
+    If powers overflow or vanish although their root does not, x is divided by the largest entry first.
     """
     axis, limits = axis_of(node, 1), np.finfo(x.dtype)
     top = np.max(np.abs(x), axis=axis, keepdims=True)
@@ -129,7 +129,7 @@ def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[No
     p = node.args["p"]
     if total.op == "step":
         return [per(g, 2 * y if p == 2 else p * power(y, p - 1), y), None]
-    # No step shows the sum, so nothing is lost by going to x at once, and squares need not come back.
+    # No step shows the sum, so the gradient goes straight to x, and the squares need none.
     share = per(x, y, y) if p == 2 else sign(x) * power(per(absolute(x), y, y), p - 1)
     return [None, beside(g, share) * share]
 
@@ -164,7 +164,7 @@ def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
     safe = (norms > small) & (norms < large) & (np.abs(dot) < large)
     value = dot / norms
     if not safe.all():
-        # The products overflow or vanish though the angle does not: go by vectors of unit length.
+        # The products overflow or vanish although the angle does not: use vectors of unit length.
         left, right = _unit(node, 2, a), _unit(node, 3, b)
         value = np.where(safe, value, np.sum(left * right, axis=-1))
     return np.clip(value, -1, 1)
@@ -184,7 +184,7 @@ def _multiple(node: Node, dot: Array, square: Array, a: Array, b: Array) -> Arra
 
 
 def _scaled_down(node: Node, source: int, x: Array) -> tuple[Array, Array]:
-    """A vector by its largest entry, and that entry."""
+    """A vector divided by its largest absolute entry, and that entry."""
     axes, axis = node.sources[source].axes, axis_of(node, source)
     top = np.max(np.abs(x), axis=axis, keepdims=True)
     top = np.where(top == 0, 1, top)
@@ -196,15 +196,15 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
     if is_exact(cosine):
         return np.asarray(angle_of(cosine) * 180 / kernels.number(np.pi, cosine.dtype))
     left, right = _unit(node, 1, a), _unit(node, 2, b)
-    # arccos loses a small angle's digits; the half-angle's tangent keeps them.
+    # arccos loses the digits of a small angle; the tangent of the half-angle keeps them.
     apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)
     angle = 2 * np.arctan2(apart, sum_)
-    same = np.abs(np.cos(angle) - cosine) <= np.sqrt(np.finfo(cosine.dtype).eps)  # not so for one rounded by hand
+    same = np.abs(np.cos(angle) - cosine) <= np.sqrt(np.finfo(cosine.dtype).eps)  # false if rounded by hand
     return np.asarray(np.degrees(np.where(same, angle, np.arccos(np.clip(cosine, -1, 1)))).astype(cosine.dtype))
 
 
 def _quotient_of_vectors(kernel: Any, about: str = "") -> Op:
-    """The row of a quotient whose kernel goes by the vectors themselves where what is divided overflows or vanishes."""
+    """The row of a quotient whose kernel uses the vectors themselves where dividend or divisor overflow or vanish."""
     return Op(
         kernel,
         lambda args, above, below, a, b: above,
@@ -277,10 +277,10 @@ OPS |= {
 
 
 def degrees(value: Number) -> Node:
-    """An angle given in radians as a number of degrees."""
+    """An angle in radians converted to degrees."""
     return constant(180 * value) / pi()
 
 
 def multiple(dot: Node, square: Node, a: Node, b: Node) -> Node:
-    """a·b over b·b, given both; it goes by the vectors themselves where those overflow or vanish."""
+    """a·b / b·b, given both; computed from the vectors themselves where these overflow or vanish."""
     return Node("multiple", dot, square, a, b, over=b.names[-1])

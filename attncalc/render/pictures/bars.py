@@ -1,4 +1,4 @@
-"""Bars of characters: one for each entry of a vector, its number behind it."""
+"""Bars of characters: one for each entry of a vector, followed by its number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ABOVE, BELOW = (f"color({color})" for color in LINES[:2])
 
 
 def bars(picture: Bars, view: View) -> Iterator[Text]:
-    """A line for each entry: its label, its bar (from 0 to the left where it is negative), its number."""
+    """A line for each entry: its label, its bar (from 0 to the left if it is negative), its number."""
     places = ends(len(picture.values), len(picture.values) if view.everything else MOST_ROWS)
     names = [label(picture.ticks, place, view) for place in places]
     numbers = [view.spell(text) for text in format_column(picture.values, view.digits)]
@@ -30,7 +30,7 @@ def bars(picture: Bars, view: View) -> Iterator[Text]:
     room = min(LONGEST, (view.columns or 80) - margin - max(map(len, numbers)) - 5)
     finite = picture.values[np.isfinite(picture.values)]
     low, high = min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0)))
-    half = high / 2 - low / 2 or 1.0  # halved, so that no difference overflows
+    half = high / 2 - low / 2 or 1.0  # halved so that the difference does not overflow
     left = round(-low / 2 / half * room)
     bar = view.spell("│")
     yield Text().append(f"{right(head, margin)} {bar}", FAINT)
@@ -44,7 +44,7 @@ def bars(picture: Bars, view: View) -> Iterator[Text]:
 
 
 def _bar(value: float, share: float, left: int, room: int, view: View) -> Text:
-    """The bar within its room, `left` columns of which are for what is below 0."""
+    """The bar within its room, of which `left` columns are for values below 0."""
     if not np.isfinite(value):
         masked, infinite, none = ODD[view.unicode]
         return Text((" " * left + (masked if value < 0 else infinite if value > 0 else none)).ljust(room))

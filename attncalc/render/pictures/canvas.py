@@ -19,14 +19,14 @@ from attncalc.render.pictures.sides import round_numbers
 
 WIDEST, HEIGHT = 72, 18
 SIGNS = "*+ox#%"
-"""One for each curve; ASCII, which is on every page and of one width in every font."""
+"""A sign for each curve, in ASCII, which every page has and every font sets in one width."""
 MARK = {True: "●", False: "@"}
 LAST = "E"
-ROOM = 1.2  # beyond the ends of arrows, for their names
+ROOM = 1.2  # the picture is larger than the arrows by this factor, for their names
 
 
 class Canvas:
-    """A grid of signs that stands for a part of the plane."""
+    """A grid of signs that shows a part of the plane."""
 
     def __init__(self, across: tuple[float, float], up: tuple[float, float], view: View) -> None:
         self.view, self.across, self.up = view, across, up
@@ -45,16 +45,16 @@ class Canvas:
         return HEIGHT - 1 - _place(y, *self.up, HEIGHT)
 
     def put(self, column: int, row: int, sign: str, style: str = "") -> None:
-        """A sign in place of what is there."""
+        """Put a sign at a place of the grid."""
         self.cells[row][column] = Shade(sign, style)
 
     def mark(self, column: int, row: int, sign: str) -> None:
-        """A sign that stands out, on the colour that is behind it."""
+        """Put a sign that stands out, on the background colour that is there."""
         behind = self.cells[row][column].style
         self.put(column, row, sign, f"bold {behind}" if " on " in behind else "bold")
 
     def lines(self, across: str, up: str = "") -> Iterator[Text]:
-        """The grid with its axes, and what these are called."""
+        """The lines of the grid with its axes and their names."""
         spell = self.view.spell
         if up:
             yield Text(right(spell(up), self.margin + 2), FAINT)
@@ -85,7 +85,7 @@ def _place(value: float, low: float, high: float, places: int) -> int:
 
 
 def curves(picture: Curves, view: View) -> Iterator[Text]:
-    """The curves, each of its own sign, the marks over them, and what the signs stand for."""
+    """The curves, each with its own sign, the marks over them, and the meaning of the signs."""
     marks = picture.marks
     xs = [line.x for line in picture.lines] + ([marks.x] if marks else [])
     ys = [line.y for line in picture.lines] + ([marks.y] if marks else [])
@@ -106,7 +106,7 @@ def curves(picture: Curves, view: View) -> Iterator[Text]:
 
 
 def landscape(picture: Landscape, view: View) -> Iterator[Text]:
-    """The heights as bands of shades, as many places in each, and the way through them."""
+    """The heights as bands of shades, equally many places in each, and the path through them."""
     canvas = Canvas(_range([picture.x]), _range([picture.y]), view)
     xs = np.linspace(*canvas.across, canvas.width)
     ys = np.linspace(*canvas.up, HEIGHT)
@@ -154,7 +154,7 @@ def _nearest(places: Array, value: float) -> int:
 
 
 def _range(values: Sequence[Array]) -> tuple[float, float]:
-    """From the smallest to the largest that is finite; around a single value a little of both sides."""
+    """The range of the finite values; for a single value with a little room on both sides."""
     finite = [value[np.isfinite(value)] for value in values]
     whole = np.concatenate(finite) if finite else np.zeros(1)
     low, high = (float(whole.min()), float(whole.max())) if whole.size else (0.0, 1.0)
@@ -162,7 +162,7 @@ def _range(values: Sequence[Array]) -> tuple[float, float]:
 
 
 def _draw(canvas: Canvas, x: Array, y: Array, sign: str, style: str) -> None:
-    """A curve: in each column its height there, and what lies between that and the height in the next one."""
+    """Draw a curve: in each column its height, and a vertical stroke to its height in the next column."""
     low, high = canvas.across
     whole = np.isfinite(x)
     places = np.linspace(low, high, canvas.width)
@@ -180,13 +180,13 @@ def _draw(canvas: Canvas, x: Array, y: Array, sign: str, style: str) -> None:
 
 
 def _mark(canvas: Canvas, marks: Marks) -> None:
-    """The marks: a sign for all of them, or the numbers of a way's first points and a letter for its end."""
+    """Draw the marks: one sign for all, or numbers for the first points of a path and a letter for its end."""
     points = [
         (number, canvas.column(x), canvas.row(y))
         for number, (x, y) in enumerate(zip(marks.x.tolist(), marks.y.tolist(), strict=True))
         if np.isfinite(x) and np.isfinite(y)
     ]
-    for number, column, row in reversed(points):  # where several share a place, the first is seen
+    for number, column, row in reversed(points):  # if several share a place, the first is visible
         turn = str(number) if number < 10 else "o"
         canvas.mark(column, row, turn if marks.ordered else MARK[canvas.view.unicode])
     if marks.ordered and len(points) > 1:
@@ -203,7 +203,7 @@ def _of_marks(marks: Marks | None, view: View) -> list[tuple[str, str, str]]:
 
 
 def _keys(keys: Sequence[tuple[str, str, str]], view: View) -> Iterator[Text]:
-    """`* output   + derivative`, on as many lines as they need."""
+    """The meaning of the signs, `* output   + derivative`, on as many lines as needed."""
     line = Text()
     for sign, style, name in keys:
         key = Text().append(view.spell(sign), style).append(view.spell(f" {name}"))

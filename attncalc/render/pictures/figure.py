@@ -1,4 +1,4 @@
-"""The pictures as a PNG or SVG file, by Matplotlib: without a display, and whatever the reader's settings are."""
+"""The pictures as a PNG or SVG file, by Matplotlib: without a display, and independent of the user's settings."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:  # Matplotlib may not be installed
     from matplotlib.axes import Axes
 
 SHADES = "Blues"  # small is light
-SIGNED = "PuOr"  # where there are both signs, each has a colour of its own: orange below 0, and white is 0
+SIGNED = "PuOr"  # if both signs occur, each has its own colour: orange below 0, and white is 0
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
-DASHES = ("-", "--", ":", "-.")  # so that no line is told by its colour alone
+DASHES = ("-", "--", ":", "-.")  # so that lines differ not only by their colours
 WIDTH, HEIGHT, LARGEST = 5.6, 4.2, 16.0  # inches of a picture
 PAGE = 40.0  # inches of all of them together, to either side
-NUMBERED = 20  # rows and columns up to which numbers stand in the shades
+NUMBERED = 20  # up to so many rows and columns, shades have numbers in them
 TICKS = 24  # labels along a side
 LONGEST_LABEL = 24  # characters
 LEVELS = 12
-DARK = 0.6  # from so much of the deepest shade on white numbers are easier to read
-PATIENT = 24  # points of a way up to which each has its number
+DARK = 0.6  # on darker shades, as a share of the deepest, white numbers are easier to read
+PATIENT = 24  # up to so many points of a path, each has its number
 FONT = "DejaVu Sans"  # which comes with Matplotlib
 FARTHEST = 1e307  # Matplotlib adds margins to an axis, and numbers end at 1.8e308
-BOXES = "Last Resort"  # and so does this one, whose characters are boxes that tell the script
+BOXES = "Last Resort"  # as does this font, whose characters are boxes that name the script
 
 
 def figure(pictures: tuple[Picture, ...], view: View, format: str) -> bytes:
@@ -65,11 +65,11 @@ def figure(pictures: tuple[Picture, ...], view: View, format: str) -> bytes:
 
 @contextmanager
 def _own_settings(format: str, text: str) -> Iterator[None]:
-    """Matplotlib as it comes, whatever the reader's settings: labels are no formulas, and SVG text stays text."""
+    """Matplotlib's defaults, without the user's settings; labels are no formulas, and SVG text stays text."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
-    logger.setLevel(logging.CRITICAL)  # it tells of fonts, and of faults in files that are passed over here
-    window = os.environ.pop("MPLBACKEND", None)  # no window is opened, and a wrong name would end the import
+    logger.setLevel(logging.CRITICAL)  # it reports fonts, and faults in files that are not used here
+    window = os.environ.pop("MPLBACKEND", None)  # no window is needed, and a wrong name would make the import fail
     try:
         import matplotlib
     except ImportError:
@@ -80,7 +80,7 @@ def _own_settings(format: str, text: str) -> Iterator[None]:
         if window is not None:
             os.environ["MPLBACKEND"] = window
     with warnings.catch_warnings(), matplotlib.rc_context(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of characters that no font here has: they are drawn as boxes
+        warnings.simplefilter("ignore")  # about characters that no font has: they are drawn as boxes
         logger.setLevel(logging.CRITICAL)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(
@@ -99,14 +99,14 @@ def _own_settings(format: str, text: str) -> Iterator[None]:
 
 
 def fonts_for(text: str) -> list[str]:
-    """The font that is always there, and the first ones here that have what it lacks of the text."""
+    """The font that is always there, and the first ones found that have the characters it lacks."""
     from matplotlib.font_manager import findfont, fontManager, get_font
 
     missing = {ord(character) for character in text} - get_font(findfont(FONT)).get_charmap().keys()
     found = [FONT]
     for entry in fontManager.ttflist if missing else ():
         if entry.style == "normal" and entry.weight == 400 and not entry.name.startswith(BOXES):
-            with suppress(OSError, RuntimeError):  # a font that is gone, or of a kind that cannot be drawn
+            with suppress(OSError, RuntimeError):  # a font that is gone, or in a format that cannot be drawn
                 has = missing & get_font(entry.fname).get_charmap().keys()
                 found += [entry.name] if has else []
                 missing -= has
@@ -123,7 +123,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float, float]:
-    """Inches: more for matrices and vectors of many entries."""
+    """The size in inches, larger for matrices and vectors with many entries."""
     tallest = max([len(p.values) / 4 + 1 for p in pictures if isinstance(p, HeatMap | Bars)] + [HEIGHT])
     widest = max([p.values.shape[1] / 2.5 + 1.5 for p in pictures if isinstance(p, HeatMap)] + [WIDTH])
     return min(columns * min(widest, LARGEST), PAGE), min(rows * min(tallest, LARGEST), PAGE)
@@ -165,7 +165,7 @@ def _bars(axes: Axes, picture: Bars, view: View) -> None:
 
 
 def _side(axes: Axes, side: str, ticks: Ticks) -> None:
-    """The labels along a side, now and then one where there are many."""
+    """The labels along a side; if there are many, only some of them."""
     places = list(range(0, len(ticks.labels), ceil(len(ticks.labels) / TICKS)))
     labels = [_label(ticks.labels[place]) for place in places]
     turned = {"rotation": 90} if side == "x" and sum(map(len, labels)) > 2 * TICKS else {}
@@ -179,7 +179,7 @@ def _curves(axes: Axes, picture: Curves, view: View) -> None:
         axes.plot(line.x, line.y, dashes, color=color, label=_label(line.name))
     if picture.marks is not None:
         _marks(axes, picture.marks, "k")
-    if all(np.array_equal(line.x, np.rint(line.x)) for line in picture.lines):  # steps, positions: none is a half
+    if all(np.array_equal(line.x, np.rint(line.x)) for line in picture.lines):  # steps, positions: whole
         axes.locator_params("x", integer=True)
     axes.set_xlabel(_label(picture.across))
     axes.grid(visible=True, alpha=0.3)
@@ -204,7 +204,7 @@ def _plane(axes: Axes, picture: Plane, view: View) -> None:
 
 
 def _landscape(axes: Axes, picture: Landscape, view: View) -> None:
-    """Contours with as much of the plane between any two of them."""
+    """Contours with equal shares of the plane between them."""
     from matplotlib.colors import BoundaryNorm
 
     heights = np.ma.masked_invalid(picture.heights)
@@ -219,12 +219,12 @@ def _landscape(axes: Axes, picture: Landscape, view: View) -> None:
 
 
 def _legend(axes: Axes) -> None:
-    """Which line is which, below the axes: curves may fill all that is between them."""
+    """The legend of the lines, below the axes, since curves may fill all the space between them."""
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
 
 
 def _marks(axes: Axes, marks: Marks, color: str) -> None:
-    """Points; a way also as a line, with the numbers of its points, or of its ends where they are many."""
+    """Points; a path also as a line, with the numbers of its points, or only of its ends if there are many."""
     edge = "k" if color == "w" else "w"
     points = "o-" if marks.ordered else "o"
     name = _label(marks.name)
@@ -237,7 +237,7 @@ def _marks(axes: Axes, marks: Marks, color: str) -> None:
 
 
 def _label(text: str, longest: int = LONGEST_LABEL) -> str:
-    """The reader's words, which are drawn and do nothing."""
+    """The user's words as a label, with no character that acts."""
     return visible(text, longest)
 
 

@@ -1,4 +1,4 @@
-"""Heat maps of characters: a matrix as shades, its numbers in them where they fit."""
+"""Heat maps of characters: a matrix as shades, with its numbers in them if they fit."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from attncalc.render.page import FAINT, LEAST_HIDDEN, missing, right, shortened
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
 from attncalc.render.pictures.sides import LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label
 
-WIDEST = 100  # columns, where the page has no end
+WIDEST = 100  # columns, if the page has no width
 MOST_NUMBERED = 24  # columns
 BAR = " │ "
 
 
 class _Layout(NamedTuple):
-    """What stands where: the places that are shown, None for a gap, and how wide each is."""
+    """The layout of a map: the places that are shown, None for a gap, and the width of each."""
 
     rows: list[int | None]
     columns: list[int | None]
-    margin: int  # of the rows' labels
+    margin: int  # the width of the rows' labels
     cell: int
     between: str
-    numbers: list[list[str]] | None  # of each column, from the first row that is shown to the last; None without room
+    numbers: list[list[str]] | None  # the numbers of each column in the rows that are shown; None if they don't fit
 
     def width(self) -> int:
         """The width of a line."""
@@ -36,7 +36,7 @@ class _Layout(NamedTuple):
 
 
 def heat_map(picture: HeatMap, view: View) -> Iterator[Text]:
-    """The map with the labels of its rows and columns, and what the shades stand for."""
+    """The map with the labels of its rows and columns, and the legend of the shades."""
     layout = _layout(picture, view)
     for number, columns in enumerate(_blocks(layout, view)):
         if number:
@@ -52,7 +52,7 @@ def heat_map(picture: HeatMap, view: View) -> Iterator[Text]:
 
 
 def _layout(picture: HeatMap, view: View) -> _Layout:
-    """The first that the page holds: with numbers, with broad cells, with narrow ones, with columns left out."""
+    """The first layout that fits: with numbers, with wide cells, with narrow ones, with columns left out."""
     height, width = picture.values.shape
     rows = ends(height, height if view.everything else MOST_ROWS)
     columns: list[int | None] = [*range(width)]
@@ -68,23 +68,23 @@ def _layout(picture: HeatMap, view: View) -> _Layout:
 
 
 def _numbered(plain: _Layout, picture: HeatMap, view: View) -> list[_Layout]:
-    """The layouts with numbers: first with room for the columns' names, too."""
+    """The layouts with numbers, the first one also with room for the columns' names."""
     numbers = _numbers(picture, plain.rows, view)
     longest = max(cell_len(text) for column in numbers for text in column)
     named = max(cell_len(view.spell(name)) for name in picture.columns.labels)
-    beside = 2 if view.color else 3  # a number has a blank on both sides of it, or its shade
+    beside = 2 if view.color else 3  # a number has a blank on both sides, and without colours its shade
     layout = plain._replace(between="" if view.color else "  ", numbers=numbers)
     return [layout._replace(cell=room + beside) for room in (max(longest, min(named, LONGEST_NARROW)), longest)]
 
 
 def _numbers(picture: HeatMap, rows: list[int | None], view: View) -> list[list[str]]:
-    """The entries of each column as text, on their points."""
+    """The entries of each column as text, aligned on their decimal points."""
     written = few_decimals(picture.values[[row for row in rows if row is not None]], view)
     return [align([view.spell(text) for text in column]) for column in written.T.tolist()]
 
 
 def _blocks(layout: _Layout, view: View) -> Iterator[list[int | None]]:
-    """All the columns, in as many parts as the page needs."""
+    """All columns, in as many parts as the page needs."""
     room = len(layout.columns)
     if layout.width() > (view.columns or WIDEST):
         room = ((view.columns or WIDEST) - layout.margin - len(BAR)) // layout.cell
@@ -103,7 +103,7 @@ def _map(picture: HeatMap, layout: _Layout, view: View) -> Iterator[Text]:
         line = Text().append(name, "" if picture.rows.own else FAINT).append(bar, FAINT)
         for number, column in enumerate(layout.columns):
             line.append(layout.between if number else "")
-            above = place - (row != place)  # rows behind a gap have moved up by one
+            above = place - (row != place)  # rows after a gap have moved up by one
             text = layout.numbers[column][above] if layout.numbers and column is not None else ""
             line.append(*_cell(picture, row, column, text, layout.cell, view))
         yield line
@@ -122,7 +122,7 @@ def _cell(picture: HeatMap, row: int | None, column: int | None, number: str, wi
 
 
 def _header(ticks: Ticks, layout: _Layout, view: View) -> str:
-    """Labels above the columns; above narrow ones an index now and then."""
+    """The labels above the columns; above narrow ones only some indices."""
     if layout.numbers is not None:
         room, behind = (layout.cell - 2, " ") if view.color else (layout.cell, "")
         names = [shortened(ticks.labels[column or 0], room, view) for column in layout.columns]
@@ -141,7 +141,7 @@ def _corner(picture: HeatMap, view: View) -> str:
 
 
 def _odd(picture: HeatMap, view: View) -> Iterator[str]:
-    """What the signs say that are no shades."""
+    """The meaning of signs that are no shades."""
     masked, infinite, none = ODD[view.unicode]
     if picture.hidden is not None and picture.hidden.any():
         yield f"{masked} masked"

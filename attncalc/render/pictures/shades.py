@@ -1,4 +1,4 @@
-"""Shades and colours: what a share of the way from the lowest value to the highest looks like."""
+"""Shades and colours for values between the lowest and the highest of a picture."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from attncalc.record.numbers import format_number
 from attncalc.render import View
 
 DENSER = {True: " ░▒▓█", False: " .:-=+*#%@"}
-"""By whether the page has more than ASCII: from the lowest value to the highest, ever more ink."""
+"""Whether the page may contain more than ASCII → its shades, from the lowest value to the highest."""
 
 ABOVE = (231, 189, 111, 68, 25)
-"""The same in colour: small is light, and each is darker than the one before by about as much."""
+"""The same in colour: small values are light, and the shades are about equally far apart."""
 BELOW = (231, 223, 209, 166, 94)
-"""The colours of values below 0, white being 0: orange, which the colour-blind tell from the blue of those above."""
+"""The colours of values below 0, with white for 0: orange, which the colour-blind tell from the blue above 0."""
 
 WHITE, BLACK = 231, 16
-DARK = (ABOVE[-1], BELOW[-1])  # on which white is easier to read than black
+DARK = (ABOVE[-1], BELOW[-1])  # colours on which white is easier to read than black
 
 LINES = (32, 166, 29, 133, 136, 102)
-"""Colours of lines, which a white and a black page both carry."""
+"""Colours of lines, visible on white and on black pages."""
 
 ODD = {True: ("×", "∞", "?"), False: ("x", "^", "?")}
-"""The signs of what has no shade: hidden by a mask or −∞, ∞, and no number at all."""
+"""The signs for values without a shade: masked or −∞, ∞, and NaN."""
 
 
 class Shade(NamedTuple):
-    """How a place is filled: with a sign, in a style."""
+    """How a place is filled: with a sign in a style."""
 
     sign: str
     style: str = ""
 
 
 class Ramp(NamedTuple):
-    """The colours from one bound to the other."""
+    """The colours from the lower bound to the upper."""
 
     low: float
     high: float
@@ -45,7 +45,7 @@ class Ramp(NamedTuple):
 
 
 def ramp(low: float, high: float) -> Ramp:
-    """The colours of a range: where it has both signs, each has its own, as deep at the same distance from 0."""
+    """The colours of a range; if it has both signs, each has its own colour, equally deep at equal distance from 0."""
     if low < 0 < high:
         most = max(-low, high)
         return Ramp(-most, most, (*reversed(BELOW[1:]), *ABOVE))
@@ -53,7 +53,7 @@ def ramp(low: float, high: float) -> Ramp:
 
 
 def shade(share: float, view: View, colours: tuple[int, ...] = ABOVE) -> Shade:
-    """A share from 0 to 1 of the way from the lowest to the highest."""
+    """The shade for a share from 0 (the lowest value) to 1 (the highest)."""
     if view.color:
         return Shade(" ", _style(colours[_level(share, len(colours))]))
     signs = DENSER[view.unicode]
@@ -61,7 +61,7 @@ def shade(share: float, view: View, colours: tuple[int, ...] = ABOVE) -> Shade:
 
 
 def shade_of(value: float, low: float, high: float, view: View, *, hidden: bool = False) -> Shade:
-    """The shade of a value in the range of its picture; a sign of its own where it is beyond all ranges."""
+    """The shade of a value in the range of its picture; a special sign if it is masked, infinite or NaN."""
     masked, infinite, none = ODD[view.unicode]
     if hidden or value == -np.inf:
         return Shade(masked)
@@ -70,7 +70,7 @@ def shade_of(value: float, low: float, high: float, view: View, *, hidden: bool 
     found = ramp(low, high)
     if view.color:
         low, high = found.low, found.high
-    half = high / 2 - low / 2  # halved, so that no difference overflows
+    half = high / 2 - low / 2  # halved so that the difference does not overflow
     return shade(0.0 if half == 0 else (value / 2 - low / 2) / half, view, found.colours)
 
 
@@ -83,7 +83,7 @@ def _style(colour: int) -> str:
 
 
 def legend(low: float, high: float, remarks: Iterable[str], view: View, *, in_order: bool = False) -> Iterator[Text]:
-    """`0 [ ░▒▓█] 0.6405, × masked`; `in_order` where the shades stand for ranks, whatever the signs."""
+    """The legend, `0 [ ░▒▓█] 0.6405, × masked`; `in_order` if shades stand for ranks, whatever the signs of values."""
     found = Ramp(low, high, ABOVE) if in_order else ramp(low, high)
     bounds = (found.low, found.high) if view.color else (low, high)
     first, last = (format_number(bound, view.digits) for bound in bounds)

@@ -1,4 +1,4 @@
-"""What stands along the sides of a picture: which places are shown, their labels, round numbers along an axis."""
+"""The sides of a picture: which places are shown, their labels, round numbers along an axis."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from attncalc.record.pictures import Ticks
 from attncalc.render import View
 from attncalc.render.page import GAP, shortened
 
-DIGITS = 2  # decimals in a picture: its table has the others
+DIGITS = 2  # decimals in a picture; its table has more
 MOST_ROWS = 40
 LONGEST_LABEL, LONGEST_NARROW = 16, 8
 NARROW = 60  # columns of a page
 
 
 def ends(size: int, most: int) -> list[int | None]:
-    """The places that are shown of an axis: all, or the first ones, a gap (None) and the last."""
+    """The places of an axis that are shown: all, or the first ones, a gap (None) and the last."""
     return [*range(size)] if size <= most else [*range(most - 2), None, size - 1]
 
 
@@ -36,13 +36,13 @@ def label(ticks: Ticks, place: int | None, view: View) -> str:
 
 
 def few_decimals(values: Array, view: View) -> Array:
-    """The entries as text, with two decimals; with those of a table where they are asked for, or two would lose one."""
+    """The entries as text with two decimals, or with those of a table if asked for, or if an entry would become 0."""
     written = texts(values, DIGITS if view.digits is None else view.digits)
     return texts(values) if view.digits is None and any("e" in text for text in written.flat) else written
 
 
 def round_numbers(low: float, high: float, most: int) -> list[float]:
-    """Numbers from `low` to `high`, 1, 2 or 5 times a power of ten apart, `most` of them or fewer."""
+    """At most `most` numbers from `low` to `high` that are 1, 2 or 5 times a power of ten apart."""
     width = (high - low) / most
     if not 0 < width < math.inf:
         return [low]
