@@ -92,7 +92,7 @@ LEARNED = [
 ]
 
 
-@pytest.mark.spread(16)
+@pytest.mark.spread(32)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("model", "what", "mistake"), LEARNED, ids=[f"{m}-{name}" for m, _, name in LEARNED])
 @pytest.mark.parametrize("of", ["every norm", "norm2", "final norm"])
