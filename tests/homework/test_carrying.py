@@ -234,6 +234,19 @@ def test_a_mistake_in_steps_side_by_side_is_charged_once_and_named_in_each() -> 
     ]
 
 
+def test_a_mistake_in_two_forms_is_charged_once() -> None:
+    """A token that may not look at itself, masked by −10000 before the scaling: the scaled scores are judged first."""
+    q, k = (
+        np.array([[-1, 0, 2, -1], [0, 0, 2, -1]]),
+        np.array([[-1, 0, 0, 0], [-1, 2, 1, 2], [-1, 1, 0, 1], [0, 1, -1, 1]]),
+    )
+    masked = q @ k.T - 10000 * np.triu(np.ones((2, 4)))
+    steps = {"scaled": as_written(masked / 2, 1), "masked": as_written(masked, 1)}
+    marked = ac.attention(q, k, k, causal=True).check(steps)
+    found = [(step.verdict, step.mistake) for step in marked.steps]
+    assert found == [("mistake", "mask-strict"), ("follows", "mask-strict")]
+
+
 @pytest.mark.parametrize(
     ("keys", "along", "verdicts"),
     [

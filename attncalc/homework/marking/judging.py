@@ -617,7 +617,7 @@ class _Sheet:
         """Explain steps that say too little by themselves with the help of the others, and name all mistakes."""
         with suppress(TooLongError), self.budget.spent():
             self._explain_by_the_others()
-        named: set[Explanation] = set()
+        named: set[tuple[str, ...]] = set()  # by their ids, as a mistake may have several forms
         for step in [step for step in self.key.nodes if step in self.explained]:
             wrong, likeliest = self.found[step].wrong, self.explained[step]
             try:
@@ -626,9 +626,10 @@ class _Sheet:
                     self.found[step] = mistaken(self.key, step, likeliest, wrong)
             except TooLongError:
                 self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
-            if not named.isdisjoint(likeliest):  # it was made before, and is charged once
+            called = {ids(explanation) for explanation in likeliest}
+            if not named.isdisjoint(called):  # it was made before, and is charged once
                 self.found[step] = replace(self.found[step], verdict=FOLLOWS)
-            named.update(likeliest)
+            named |= called
 
     def suppose_mistakes(self) -> None:
         """Name the mistakes that give an unexplained step, though that may be chance."""
