@@ -290,3 +290,32 @@ PLUS_ONE = wrong(
     hint="What does this model multiply by before it has learned any gain?",
     kind="convention",
 )
+
+MEAN_HELD = "the mean is held fixed"
+STATISTICS_HELD = "γ ⊙ dy / σ: what the norm takes from x is held fixed"
+WHAT_ELSE = "What else changes when one entry of x does?"
+
+
+def divisor(s: Scope) -> Node:
+    """What is divided by: a deviation, or a root mean square."""
+    found: Node = s.standard_deviation if "standard_deviation" in s else s.root_mean_square
+    return found
+
+
+OF_EACH_NORM = (
+    wrong(
+        "dln-divisor-fixed",
+        "grad_centered",
+        lambda s: s.grad_normalized / divisor(s),
+        says="the standard deviation is held fixed",
+        hint=WHAT_ELSE,
+    ),
+    wrong(
+        "dln-no-gamma",
+        "grad_normalized",
+        lambda s: s.grad_output,
+        says="without the factor γ",
+        hint="By what was each normalised entry multiplied?",
+    ),
+)
+"""Mistakes of the backward pass, in a norm of its own and in a layer."""

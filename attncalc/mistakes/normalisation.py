@@ -7,13 +7,18 @@ from dataclasses import replace
 from attncalc.declare.mistake import Mistake, Scope, alternative, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, total
-from attncalc.mistakes.layer_norm import LAYER, MEAN_SIZE, PLUS_ONE, RMS, another_epsilon
-
-
-def _divisor(s: Scope) -> Node:
-    """What is divided by: a deviation, or a root mean square."""
-    found: Node = s.standard_deviation if "standard_deviation" in s else s.root_mean_square
-    return found
+from attncalc.mistakes.layer_norm import (
+    LAYER,
+    MEAN_HELD,
+    MEAN_SIZE,
+    OF_EACH_NORM,
+    PLUS_ONE,
+    RMS,
+    STATISTICS_HELD,
+    WHAT_ELSE,
+    another_epsilon,
+    divisor,
+)
 
 
 def _of_inputs(s: Scope) -> Node:
@@ -25,7 +30,7 @@ def _by_normalized(s: Scope) -> Node:
     """The gradient of x from the normalised entries alone, as books put it together."""
     over = (s.mean if "mean" in s else s.mean_square).sources[0].args["over"]
     along = s.grad_normalized - s.normalized * mean(s.grad_normalized * s.normalized, over)
-    return (along - mean(s.grad_normalized, over) if "mean" in s else along) / _divisor(s)
+    return (along - mean(s.grad_normalized, over) if "mean" in s else along) / divisor(s)
 
 
 def _by_inputs(s: Scope) -> Node:
@@ -40,31 +45,16 @@ def _by_power(s: Scope) -> Node:
     return along * (-(s.standard_deviation**-3) / 2)
 
 
-HELD = "What else changes when one entry of x does?"
-
 GRADIENTS = (
-    wrong(
-        "dln-divisor-fixed",
-        "grad_centered",
-        lambda s: s.grad_normalized / _divisor(s),
-        says="the standard deviation is held fixed",
-        hint=HELD,
-    ),
+    *OF_EACH_NORM,
     wrong(
         "dln-statistics-fixed",
         "grad_x",
-        lambda s: s.grad_normalized / _divisor(s),
-        says="γ ⊙ dy / σ: what the norm takes from x is held fixed",
-        hint=HELD,
+        lambda s: s.grad_normalized / divisor(s),
+        says=STATISTICS_HELD,
+        hint=WHAT_ELSE,
     ),
-    wrong("dln-mean-fixed", "grad_x", lambda s: s.grad_centered, says="the mean is held fixed", hint=HELD),
-    wrong(
-        "dln-no-gamma",
-        "grad_normalized",
-        lambda s: s.grad_output,
-        says="without the factor γ",
-        hint="By what was each normalised entry multiplied?",
-    ),
+    wrong("dln-mean-fixed", "grad_x", lambda s: s.grad_centered, says=MEAN_HELD, hint=WHAT_ELSE),
     wrong(
         "dln-gamma-of-x",
         "grad_gamma",

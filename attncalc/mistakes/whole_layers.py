@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.mistakes.attention_core import CORE
-from attncalc.mistakes.layer_norm import LAYER, NO_GAIN, PLUS_ONE, RMS, another_epsilon
+from attncalc.mistakes.attention_core import CORE, GRADIENTS
+from attncalc.mistakes.layer_norm import (
+    LAYER,
+    MEAN_HELD,
+    NO_GAIN,
+    OF_EACH_NORM,
+    PLUS_ONE,
+    RMS,
+    STATISTICS_HELD,
+    WHAT_ELSE,
+    another_epsilon,
+)
 from attncalc.mistakes.masking import BIASES, MASKS, SEEN
 from attncalc.mistakes.projections import ACTIVATION, GATES, conv1d_transposed, unbiased
 from attncalc.mistakes.rotary import IN_ATTENTION
@@ -22,6 +34,29 @@ def _normed(s: Scope) -> Node:
         raise NotThere("norm")
     return s.known[norm] + parts(s.this, "add")[1]
 
+
+def _through_a_norm(back: Callable[[Scope, str], Node]) -> Callable[[Scope], Node]:
+    """The gradient of a sum, by what the norm behind it is taken to give `back`, beside what goes past the norm."""
+
+    def rule(s: Scope) -> Node:
+        terms = parts(s.this, "add")
+        [centered] = [term for term in terms if term.op == "step" and term.key[1] == "grad_centered"]
+        past = [term for term in terms if term is not centered and term.op != "div"]  # the mean's share is divided
+        return reduce(add, [*past, back(s, centered.key[0])])
+
+    return rule
+
+
+_MEAN_HELD = _through_a_norm(lambda s, norm: s.known[norm, "grad_centered"])
+_STATISTICS_HELD = _through_a_norm(
+    lambda s, norm: s.known[norm, "grad_normalized"] / s.known[norm, "standard_deviation"]
+)
+_SUMS = "grad_residual1 grad_residual2 grad_residual3 grad_x"
+BACKWARD = (
+    wrong("dln-mean-fixed", _SUMS, _MEAN_HELD, says=MEAN_HELD, hint=WHAT_ELSE),
+    wrong("dln-statistics-fixed", _SUMS, _STATISTICS_HELD, says=STATISTICS_HELD, hint=WHAT_ELSE),
+)
+"""Mistakes of the backward pass through a norm, where its input is the sum that goes past the next part as well."""
 
 RESIDUALS = ("residual1 residual2 residual3", "residual1", "residual2", "residual3")
 """The residual sums of a layer: all of them, and each by itself."""
@@ -140,6 +175,9 @@ def of_layer(numbers: str, *attentions: str, beside: Sequence[str] = ()) -> tupl
         *ONCE,
         *inside(LAYER, *norms),
         *inside((*RMS, NO_GAIN), *norms),
+        *inside(GRADIENTS, *attentions),
+        *inside(OF_EACH_NORM, *norms),
+        *BACKWARD,
         *another_epsilon("ln"),
     )
 

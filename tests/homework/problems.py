@@ -474,6 +474,12 @@ PROBLEMS: dict[str, list[Problem]] = {
             ("post", {"padding": (2,)}),
             ("post", {"activation": "gelu"}),
         )
+    ]
+    + [
+        problem(
+            "encoder-block", {"heads": 2, "norm": norm, "eps": 0.1}, backward=True, upstream=whole(8, 3, 4), **LAYER
+        )
+        for norm in ("post", "pre")
     ],
     "decoder-block": [
         problem("decoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **DECODER)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from homework.problems import GRADIENTS, ROWS, K, Q, V
+from homework.problems import GRADIENTS, ROWS, K, Q, V, whole
+from homework.problems import LAYER as BLOCK
 from numpy.typing import NDArray
 
 import attncalc as ac
@@ -789,3 +790,27 @@ def test_a_temperature_that_is_left_out_is_missed() -> None:
     logits = np.array([2, 1.5, 1, 0.5, -1])
     told = found(ac.sampling(logits, temperature=0.5, top_k=4), {"probabilities": softmax(logits)}, 3)
     assert told == {"probabilities": "sampling-temperature-ignored"}
+
+
+@pytest.mark.parametrize(
+    ("held", "gives", "after"),
+    [
+        ("dln-divisor-fixed", lambda gn, gc, sd: (gn / sd, gn / sd - (gn / sd).mean(-1, keepdims=True)), ["follows"]),
+        ("dln-mean-fixed", lambda gn, gc, sd: (gc, gc), []),
+        ("dln-statistics-fixed", lambda gn, gc, sd: (None, gn / sd), []),
+    ],
+)
+@pytest.mark.parametrize(("norm", "number", "to"), [("post", 2, "grad_residual2"), ("pre", 1, "grad_x")])
+def test_what_a_norm_of_a_layer_takes_from_its_input_is_held_fixed(
+    norm: str, number: int, to: str, held: str, gives: Any, after: list[str]
+) -> None:
+    """What goes past the norm is added as it should be."""
+    operands = {name: np.array(value, float) for name, value in BLOCK.items()}
+    trace = ac.encoder_block(**operands, heads=2, norm=norm, eps=0.1).grad(upstream=np.array(whole(8, 3, 4), float))
+    of = f"norm{number}"
+    gn, gc, sd = (trace[f"{of}/{name}"] for name in ("grad_normalized", "grad_centered", "standard_deviation"))
+    centred, back = gives(gn, gc, sd[:, None])
+    past = {"grad_residual1": trace["grad_residual1"]} if norm == "pre" else {}
+    sheet = {f"{of}/grad_normalized": gn, f"{of}/grad_centered": centred, to: sum(past.values(), back)} | past
+    told = found(trace, {name: value for name, value in sheet.items() if value is not None}, 4)
+    assert [word for word in told.values() if word != "right"] == [held, *after]

@@ -234,6 +234,24 @@ def another_epsilon(p: Any) -> bool:
     return bool(np.allclose(off, off.flat[0]))
 
 
+def through_a_norm(back: Callable[[Callable[[str], Array]], Array]) -> Callable[[Any], Any]:
+    """What goes past a norm of a layer, with what comes `back` through it of its own steps' values."""
+
+    def gradient(p: Any) -> Any:
+        steps = [term.key for term in p.due.sources[0].sources if term.op == "step"]
+        norm = next((group for group, name in steps if name == "grad_centered"), None)
+        if norm is None:
+            return None
+
+        def value(*step: str) -> Array:
+            return np.asarray(p.case.values[p.case.wrong.steps[step].sources[0]])
+
+        past = [value(*step) for step in steps if step[0] != norm]
+        return sum(past, back(lambda name: value(norm, name)))
+
+    return gradient
+
+
 def by_erf(p: Any) -> Array:
     return gelu(p["before"])
 
@@ -1162,7 +1180,10 @@ PHRASES: dict[str, Any] = {
     "x/√(E[x²] + ε)": ["normalized = x / √(mean(x²) + ε)", "normalized = x / √(mean_n(x²) + ε)"],
     "the standard deviation is held fixed": "grad_centered = grad_normalized / σ",
     "what the norm takes from x is held fixed": "grad_x = dy ⊙ γ / σ",
-    "the mean is held fixed": "grad_x = grad_centered",
+    "the mean is held fixed": ["grad_x = grad_centered", through_a_norm(lambda of: of("grad_centered"))],
+    "γ ⊙ dy / σ: what the norm takes from x is held fixed": through_a_norm(
+        lambda of: of("grad_normalized") / of("standard_deviation")[..., None]
+    ),
     "dγ = Σ(dy ⊙ x)": "grad_gamma = Σ_n(dy ⊙ x)",
     "of what is not normalised yet": "grad_gamma = Σ_n(dy ⊙ x)",
     "dγ and dβ are means over the rows": [
