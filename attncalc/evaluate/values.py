@@ -325,11 +325,11 @@ class Known:
 
 def _in_twice_the_digits(node: Node, sources: Sequence[Double]) -> Double:
     kernels = doors.doubled()
-    if node.row.elementwise:
-        laid = zip(sources, node.sources, strict=True)
-        sources = [kernels.Double(*(align(part, own.axes, node.axes) for part in pair)) for pair, own in laid]
-    found: Double = getattr(kernels, node.row.doubled)(node, *sources)
-    return found
+    kernel: Callable[..., Double] = getattr(kernels, node.row.doubled)
+    if not node.row.elementwise:
+        return kernel(node, *sources)
+    laid = zip(sources, node.sources, strict=True)
+    return kernel(*(kernels.Double(*(align(part, own.axes, node.axes) for part in pair)) for pair, own in laid))
 
 
 # Some places of a value, computed from the same places of its sources alone.

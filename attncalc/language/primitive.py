@@ -70,7 +70,7 @@ class Op(NamedTuple):
     about: str | Callable[..., str] = ""  # what a teacher would say of it (or of one node), for --explain
     complex: bool = False  # it may make complex numbers of real ones
     quick: Callable[..., Any] | None = None  # (node) → a function of bare numbers that is faster than the kernel
-    doubled: str = ""  # the function of doubled_kernels that computes it with twice the digits
+    doubled: str = ""  # the function of doubled_kernels for twice the digits, which is called as the kernel is
     rounds: bool = True  # False of a choice, which hands entries on as they are
     loses: Callable[..., bool] | None = None  # (node, value, *laid sources) → whether their rounding shows in the value
     by_hand: Callable[..., Any] | None = None  # like `body`: what one writes down by hand, if there is no body

@@ -244,7 +244,7 @@ OPS |= {
         moved,
         vjp=lambda g, y, node, x: [g],
         flops=0,
-        doubled="same",
+        doubled="moved",
         because="passed on unchanged",
         hands_on=True,
         narrow=True,
