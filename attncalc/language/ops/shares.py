@@ -23,6 +23,7 @@ from attncalc.language.ops.basics import (
     exp,
     function,
     keep,
+    last,
     log,
     log_sum_exp,
     mixes,
@@ -50,7 +51,7 @@ def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
 
     If the shares are a step already, they may be given too, and the backward pass calls them by that step's name.
     """
-    return Node("log_softmax", x, *shares, over=over or x.names[-1])
+    return Node("log_softmax", x, *shares, over=over or last(x))
 
 
 def safely(value: Node, otherwise: Node, watched: Node) -> Node:
