@@ -157,8 +157,8 @@ def _log_share(node: Node, x: Array, whole: Array) -> Array:
 def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
     if is_exact(value):
         return value
-    limits, size = np.finfo(watched.dtype), np.abs(watched)
-    return np.where((size > limits.tiny / limits.eps) & (size < limits.max), value, otherwise)
+    size = np.abs(watched)
+    return np.where(kernels.has_all_digits(size) & (size < np.finfo(size.dtype).max), value, otherwise)
 
 
 def _safely_because(node: Node, source: int) -> str:
