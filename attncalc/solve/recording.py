@@ -644,18 +644,18 @@ class Behind:
 
     def left_over(self, step: Step) -> Array | None:
         """A mask of entries that are left over from terms that cancel; None if there is none."""
-        found = self.found(step)
+        found = self.kept_around(step)
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
 
     def why_nothing(self, step: Step) -> str:
         """Why a step, or one of the parts that it is put together from, is all 0; "" if there is none."""
-        found = self.found(step)
+        found = self.kept_around(step)
         return found[1].leftovers.why_nothing(found[0]) if found else ""
 
     def hinging(self, step: Step) -> Array | None:
         """A mask of entries that depend on left-over entries behind them, and would change if these were 0."""
-        found, nothing = self.found(step), self.left_over(step)
+        found, nothing = self.kept_around(step), self.left_over(step)
         gone = found[1].cleaned(found[0]) if found else None
         if found is None or gone is None:
             return None
