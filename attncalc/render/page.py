@@ -489,6 +489,11 @@ def ends(size: int, most: int) -> list[int]:
     return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]
 
 
+def abridged(items: Sequence[Any], most: int, gap: Any) -> list[Any]:
+    """The items; of more than `most` only the first ones, the gap and the last."""
+    return [*items] if len(items) <= most else [*items[: most - 2], gap, items[-1]]
+
+
 def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:
     """The places of those matrices of a stack that are shown."""
     return [_place(number, shape[:-2]) for number in ends(prod(shape[:-2]), limits.tables)]

@@ -19,11 +19,6 @@ LONGEST_LABEL, LONGEST_NARROW = 16, 8
 NARROW = 60  # columns of a page
 
 
-def ends(size: int, most: int) -> list[int | None]:
-    """The places of an axis that are shown: all, or the first ones, a gap (None) and the last."""
-    return [*range(size)] if size <= most else [*range(most - 2), None, size - 1]
-
-
 def count(places: Sequence[int | None]) -> int:
     """How many places are shown."""
     return sum(place is not None for place in places)
