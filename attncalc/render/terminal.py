@@ -237,8 +237,8 @@ class Drawn:
             line.append(self.view.spell(" (drawn with --all)"), FAINT)
         if is_ones and not table.typed:
             line.append(": all 1")
-        elif table.said:
-            line.append(self.view.spell(f": {table.said}"), FAINT)
+        elif table.stand_in:
+            line.append(self.view.spell(f": {table.stand_in}"), FAINT)
         formula = [self.text(typed)] if typed and table.is_words else []
         yield Indented(Chain(line.append(":" if formula else ""), formula, hang=4), 2)
         if large and not self.view.show:

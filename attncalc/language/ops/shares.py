@@ -246,7 +246,7 @@ OPS |= {
         about="Computed as x − ln Σ e^x, not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         flops=5,  # a maximum, two differences, an exponential and a sum
-        twice=True,
+        doubles_memory=True,
         **named("ln softmax", r"\ln \operatorname{softmax}"),
     ),
     "log_share": Op(
@@ -329,7 +329,7 @@ OPS |= {
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
         doubled="softmax",
         flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
-        twice=True,
+        doubles_memory=True,
         **named("softmax", r"\operatorname{softmax}"),
     ),
     "log_sum_exp": Op(
@@ -343,7 +343,7 @@ OPS |= {
         body=lambda node, x: log(total(exp(x), node.args["over"])),
         flops=4,  # a maximum, a difference, an exponential and a sum
         places=source_axes,
-        twice=True,
+        doubles_memory=True,
         **_logarithm_of_sum,
     ),
 }
