@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import are, both, place_text
 from attncalc.common.numerals import Array
-from attncalc.evaluate.values import FAINT, UNSURE, Known, by_key, evaluate, has_faint
+from attncalc.evaluate.values import FAINT, UNSURE, Known, applied, by_key, evaluate, has_faint
 from attncalc.language.axes import align, find
 from attncalc.language.graph import Node, given, inside, walk
 from attncalc.language.kernels import doubled
@@ -222,10 +222,7 @@ class Leftovers:
         inner = [self._terms(source, only_moved=alone) for source in node.sources]
         if terms is None:
             return self._of_chosen(node, inner)
-        if not row.elementwise:
-            return np.asarray(terms(node, *inner))
-        laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
-        return np.asarray(terms(*laid))
+        return applied(terms, node, inner)
 
     def _of_chosen(self, node: Node, inner: Sequence[Array]) -> Array:
         """The terms of the entries that a choice has taken, which are found by their size."""
