@@ -1,4 +1,4 @@
-"""The sides of a picture: which places are shown, their labels, round numbers along an axis."""
+"""The sides of a picture: how many places are shown, their labels, round numbers along an axis."""
 
 from __future__ import annotations
 
