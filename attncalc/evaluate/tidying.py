@@ -113,6 +113,11 @@ class Product(NamedTuple):
 NOTHING = Product(ONE, ONE, ZERO, {})
 
 
+def _factor(factor: Any, power: Any = 1) -> Product:
+    """The product that is one factor to a power."""
+    return Product(ONE, ONE, ZERO, {factor: power})
+
+
 class Tidier:
     """Brings expressions over one denominator, and remembers every part that it has read."""
 
@@ -152,22 +157,22 @@ class Tidier:
             if self._value(exponent) is not None:
                 return Product(ONE, ONE, exponent, {})
             times, rest = exponent.as_coeff_Mul()
-            return Product(ONE, ONE, ZERO, {sympy.exp(rest): _plain(times)})
-        return Product(ONE, ONE, ZERO, {entry: 1})
+            return _factor(sympy.exp(rest), _plain(times))
+        return _factor(entry)
 
     def _power(self, base: Any, power: Any) -> Product:
         if base.is_Rational:
             whole = base**power
-            return Product(ONE, whole, ZERO, {}) if power.is_Rational else Product(ONE, ONE, ZERO, {whole: 1})
+            return Product(ONE, whole, ZERO, {}) if power.is_Rational else _factor(whole)
         if power.is_Integer:
             return self._product(base).to_the(int(power))
         whole = self.tidy(base) ** power
         product = NOTHING
         for factor in sympy.Mul.make_args(whole):
             if factor.is_Pow and factor.exp.is_Rational and not factor.exp.is_Integer and not factor.base.is_Rational:
-                product = product.times(Product(ONE, ONE, ZERO, {factor.base: factor.exp}))
+                product = product.times(_factor(factor.base, factor.exp))
             elif factor.is_Pow and not factor.exp.is_Rational:
-                product = product.times(Product(ONE, ONE, ZERO, {factor: 1}))
+                product = product.times(_factor(factor))
             else:
                 product = product.times(self._product(factor))
         return product
@@ -189,7 +194,7 @@ class Tidier:
         whole = sympy.Add(*map(self._written, terms))
         if len(whole.args) != len(terms):  # SymPy has simplified the sum
             return taken.times(self._product(whole))
-        factor = Product(ONE, ONE, ZERO, {whole: 1})
+        factor = _factor(whole)
         self._terms[whole] = terms
         self._products[whole] = factor
         return taken.times(factor)

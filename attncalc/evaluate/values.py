@@ -166,10 +166,19 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
         return operands[node.args["name"]]
     if not node.sources:
         return np.asarray(node.row.kernel(node, dtype))
-    if node.row.elementwise:
-        sources = [align(values[source], source.axes, node.axes) for source in node.sources]
-        return np.asarray(node.row.kernel(*sources))
-    return np.asarray(node.row.kernel(node, *(values[source] for source in node.sources)))
+    return applied(node.row.kernel, node, [values[source] for source in node.sources])
+
+
+def applied(kernel: Callable[..., Any], node: Node, values: Sequence[Array]) -> Array:
+    """What a kernel makes of the sources' values: one that works entry by entry takes no node."""
+    return np.asarray(kernel(*laid(node, values)) if node.row.elementwise else kernel(node, *values))
+
+
+def laid(node: Node, values: Sequence[Array]) -> Sequence[Array]:
+    """The sources' values with the axes of a node that works entry by entry, and as they are for any other."""
+    if not node.row.elementwise:
+        return values
+    return [align(value, source.axes, node.axes) for value, source in zip(values, node.sources, strict=True)]
 
 
 # Digits lost to rounding are recovered where the next primitive would show their loss, as 1 − tanh² x or the sine of a
@@ -221,10 +230,7 @@ class Known:
             self.values[node].size > doors.SHOWN_ENTRY_BY_ENTRY or not all(map(self.is_known, node.sources))
         ):  # the last digits of a large value are not worth a hundred times the time
             return False
-        sources = [self.values[source] for source in node.sources]
-        if row.elementwise:
-            laid = zip(sources, node.sources, strict=True)
-            sources = [align(value, source.axes, node.axes) for value, source in laid]
+        sources = laid(node, [self.values[source] for source in node.sources])
         return bool(row.loses and row.loses(node, self.values[node], *sources))
 
     def _is_rounded(self, node: Node) -> bool:
@@ -325,11 +331,11 @@ class Known:
 
 def _in_twice_the_digits(node: Node, sources: Sequence[Double]) -> Double:
     kernels = doors.doubled()
-    if node.row.elementwise:
-        laid = zip(sources, node.sources, strict=True)
-        sources = [kernels.Double(*(align(part, own.axes, node.axes) for part in pair)) for pair, own in laid]
-    found: Double = getattr(kernels, node.row.doubled)(node, *sources)
-    return found
+    kernel: Callable[..., Double] = getattr(kernels, node.row.doubled)
+    if not node.row.elementwise:
+        return kernel(node, *sources)
+    pairs = zip(sources, node.sources, strict=True)
+    return kernel(*(kernels.Double(*(align(part, own.axes, node.axes) for part in pair)) for pair, own in pairs))
 
 
 # Some places of a value, computed from the same places of its sources alone.

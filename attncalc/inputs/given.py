@@ -418,14 +418,14 @@ def read_tokens(text: str, name: str) -> Given:
     if rows or re.match(r"\s*\[\s*\[", text):
         tree = [re.split(r"[\s,]+", row.strip(" ,")) for row in rows] or nested(text, name)
         tokens, shape = flatten(tree, brackets("", name))
-        ids = all(re.fullmatch(r"-?\d{1,18}", token, re.ASCII) for token in tokens)
-        return build([Digits(token) if ids else token for token in tokens], shape, "tokens", brackets("", name))
-    listed = re.fullmatch(r"\s*\[([-\d\s,]*)\]\s*", text, re.ASCII)
-    words = [word for word in re.split(r"[\s,]+", listed[1] if listed else text) if word]
-    if not words:
+    else:
+        listed = re.fullmatch(r"\s*\[([-\d\s,]*)\]\s*", text, re.ASCII)
+        tokens = [word for word in re.split(r"[\s,]+", listed[1] if listed else text) if word]
+        shape = (len(tokens),)
+    if not tokens:
         raise InputError(f"{name}: there are no tokens", hint="give ids (1,2,3) or words of the vocabulary")
-    ids = all(re.fullmatch(r"-?\d{1,18}", word, re.ASCII) for word in words)
-    return build([Digits(word) if ids else word for word in words], (len(words),), "tokens", brackets("", name))
+    ids = all(re.fullmatch(r"-?\d{1,18}", token, re.ASCII) for token in tokens)
+    return build([Digits(token) if ids else token for token in tokens], shape, "tokens", brackets("", name))
 
 
 def read_expression(text: str) -> Given:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache, reduce, wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -98,12 +98,9 @@ def _made(head: Array, tail: Array, doubt: Array) -> Double:
     return Double(whole, np.asarray(tail - (whole - head)), np.asarray(doubt))
 
 
-def add(node: Node | None, *terms: Double) -> Double:
+def add(*terms: Double) -> Double:
     """A sum."""
-    found = terms[0]
-    for term in terms[1:]:
-        found = _added(found, term)
-    return found
+    return reduce(_added, terms)
 
 
 def _added(x: Double, y: Double) -> Double:
@@ -115,17 +112,17 @@ def _added(x: Double, y: Double) -> Double:
     return _made(head, rest + least, doubt)
 
 
-def neg(node: Node | None, x: Double) -> Double:
+def neg(x: Double) -> Double:
     """The opposite."""
     return Double(0 - x.head, 0 - x.tail, x.doubt)
 
 
-def sub(node: Node | None, x: Double, y: Double) -> Double:
+def sub(x: Double, y: Double) -> Double:
     """A difference."""
-    return _added(x, neg(node, y))
+    return add(x, neg(y))
 
 
-def mul(node: Node | None, x: Double, y: Double) -> Double:
+def mul(x: Double, y: Double) -> Double:
     """A product."""
     head, rest = _product(x.head, y.head)
     cross, over = x.head * y.tail, x.tail * y.head
@@ -133,50 +130,50 @@ def mul(node: Node | None, x: Double, y: Double) -> Double:
     return _made(head, rest + (cross + over), doubt)
 
 
-def div(node: Node | None, x: Double, y: Double) -> Double:
+def div(x: Double, y: Double) -> Double:
     """A quotient."""
     first = np.asarray(x.head / y.head)
-    left = sub(None, x, mul(None, exactly(first), y))
+    left = sub(x, mul(exactly(first), y))
     second = np.asarray(left.head / y.head)
-    left = sub(None, left, mul(None, exactly(second), y))
+    left = sub(left, mul(exactly(second), y))
     third = left.head / y.head
     head, rest = _sum(first, second)
     doubt = (x.doubt + np.abs(first) * y.doubt + left.doubt) / np.abs(y.head) + ULP * np.abs(third)
     return _made(head, rest + third, doubt)
 
 
-def unless_nothing(node: Node | None, x: Double, y: Double, *rest: Double) -> Double:
+def unless_nothing(x: Double, y: Double) -> Double:
     """A quotient that is 0 where the dividend is 0."""
-    return _chosen(x.head == 0, x, div(node, x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
+    return _chosen(x.head == 0, x, div(x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
 
 
-def weigh(node: Node | None, x: Double, y: Double) -> Double:
+def weigh(x: Double, y: Double) -> Double:
     """A product that is 0 where the weight is 0."""
-    return _chosen(x.head == 0, x, mul(node, x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
+    return _chosen(x.head == 0, x, mul(x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
 
 
 def _chosen(which: Array, x: Double, y: Double) -> Double:
     return Double(*(np.where(which, a, b) for a, b in zip(x, y, strict=True)))
 
 
-def where(node: Node | None, keep: Double, x: Double, y: Double) -> Double:
+def where(keep: Double, x: Double, y: Double) -> Double:
     """x where `keep` holds, else y."""
     return _chosen(keep.head != 0, x, y)
 
 
-def maximum(node: Node | None, x: Double, y: Double) -> Double:
+def maximum(x: Double, y: Double) -> Double:
     """The larger one."""
     return _chosen((x.head > y.head) | ((x.head == y.head) & (x.tail >= y.tail)), x, y)
 
 
-def minimum(node: Node | None, x: Double, y: Double) -> Double:
+def minimum(x: Double, y: Double) -> Double:
     """The smaller one."""
     return _chosen((x.head < y.head) | ((x.head == y.head) & (x.tail <= y.tail)), x, y)
 
 
-def absolute(node: Node | None, x: Double) -> Double:
+def absolute(x: Double) -> Double:
     """The absolute value."""
-    return _chosen(x.head < 0, neg(node, x), x)
+    return _chosen(x.head < 0, neg(x), x)
 
 
 def moved(node: Node, *sources: Double) -> Double:
@@ -184,28 +181,28 @@ def moved(node: Node, *sources: Double) -> Double:
     return Double(*(np.asarray(node.row.kernel(node, *parts)) for parts in zip(*sources, strict=True)))
 
 
-def same(node: Node | None, x: Double, *rest: Double) -> Double:
-    """The first source, unchanged."""
+def same(x: Double) -> Double:
+    """The source, unchanged."""
     return x
 
 
-def held_or_0(node: Node | None, x: Double) -> Double:
+def held_or_0(x: Double) -> Double:
     """x, with 0 in the place of −∞."""
     return _chosen(x.head == -np.inf, exactly(0.0), x)
 
 
-def sqrt(node: Node | None, x: Double) -> Double:
+def sqrt(x: Double) -> Double:
     """The square root."""
     head = np.sqrt(x.head)
-    left = sub(None, x, mul(None, exactly(head), exactly(head)))
+    left = sub(x, mul(exactly(head), exactly(head)))
     below = np.where(head == 0, 1, 2 * head)
     tail = left.head / below
     return _made(head, tail, (x.doubt + left.doubt) / below + ULP * np.abs(tail) + tail * tail / below)
 
 
-def _along(node: Node, x: Double, source: int = 0) -> Double:
+def _along(node: Node, x: Double) -> Double:
     """The value with the axis that is summed over moved to the front."""
-    axis = position(node.sources[source].axes, node.args["over"])
+    axis = position(node.sources[0].axes, node.args["over"])
     return Double(*(np.moveaxis(part, axis, 0) for part in x))
 
 
@@ -214,7 +211,7 @@ def _total(x: Double) -> Double:
     while len(x.head) > 1:
         half = len(x.head) // 2
         odd = Double(*(part[2 * half :] for part in x))
-        x = _added(Double(*(part[:half] for part in x)), Double(*(part[half : 2 * half] for part in x)))
+        x = add(Double(*(part[:half] for part in x)), Double(*(part[half : 2 * half] for part in x)))
         if len(odd.head):
             x = Double(*(np.concatenate(both) for both in zip(x, odd, strict=True)))
     return Double(*(part[0] for part in x))
@@ -228,7 +225,7 @@ def total(node: Node, x: Double) -> Double:
 def mean(node: Node, x: Double) -> Double:
     """The mean along an axis."""
     laid = _along(node, x)
-    return div(None, _total(laid), exactly(float(len(laid.head))))
+    return div(_total(laid), exactly(float(len(laid.head))))
 
 
 def peak(node: Node, x: Double) -> Double:
@@ -243,7 +240,7 @@ def outer(node: Node, a: Double, b: Double) -> Double:
     """Every entry of one times every entry of the other."""
     sources = zip((a, b), node.sources, strict=True)
     x, y = (Double(*(align(part, source.axes, node.axes) for part in value)) for value, source in sources)
-    return mul(node, x, y)
+    return mul(x, y)
 
 
 Found = TypeVar("Found")
@@ -297,10 +294,10 @@ def _expm1_of_small(r: Double) -> Double:
         tail = tail * r.head + 1 / math.factorial(n)
     found = rounded(tail)
     for n in range(LONG_TERMS, 0, -1):
-        found = _added(_one_over_factorial(n), mul(None, found, r))
-    found = mul(None, found, r)
+        found = add(_one_over_factorial(n), mul(found, r))
+    found = mul(found, r)
     for _ in range(HALVINGS):
-        found = _added(_scaled(found, 2.0), mul(None, found, found))
+        found = add(_scaled(found, 2.0), mul(found, found))
     return found
 
 
@@ -309,58 +306,54 @@ def _by_turns(x: Double) -> tuple[Array, Double]:
     beyond = np.abs(x.head) > LARGEST_EXPONENT
     x = _chosen(beyond, exactly(np.copysign(LARGEST_EXPONENT, x.head)), x)
     times = np.rint(np.where(np.isfinite(x.head), x.head, 0) / math.log(2))
-    return times, _expm1_of_small(sub(None, x, mul(None, exactly(times), LN2)))
+    return times, _expm1_of_small(sub(x, mul(exactly(times), LN2)))
 
 
-def exp(node: Node | None, x: Double) -> Double:
+def exp(x: Double) -> Double:
     """The exponential."""
     times, rest = _by_turns(x)
-    found, whole = _added(exactly(1.0), rest), times.astype(np.int64)
+    found, whole = add(exactly(1.0), rest), times.astype(np.int64)
     half = whole // 2  # 2 to the power by itself may overflow where the result does not
     found = Double(*(np.ldexp(np.ldexp(part, half), whole - half) for part in found))
     off = np.where(times == 0, np.abs(rest.head), np.abs(found.head))  # e⁰ is exactly 1
     return found._replace(doubt=found.doubt + off * FINEST)
 
 
-def expm1(node: Node | None, x: Double) -> Double:
+def expm1(x: Double) -> Double:
     """exp(x) − 1."""
     times, rest = _by_turns(x)
     rest = rest._replace(doubt=rest.doubt + np.abs(rest.head) * FINEST)
-    return _chosen(times == 0, rest, sub(None, exp(None, x), exactly(1.0)))
+    return _chosen(times == 0, rest, sub(exp(x), exactly(1.0)))
 
 
-def log(node: Node | None, x: Double) -> Double:
+def log(x: Double) -> Double:
     """The natural logarithm: NumPy's, improved by one Newton step."""
     first = np.log(x.head)
-    off = sub(None, mul(None, x, exp(None, exactly(-first))), exactly(1.0))
-    found = _added(exactly(first), sub(None, off, _scaled(mul(None, off, off), 0.5)))
+    off = sub(mul(x, exp(exactly(-first))), exactly(1.0))
+    found = add(exactly(first), sub(off, _scaled(mul(off, off), 0.5)))
     return found._replace(doubt=found.doubt + x.doubt / np.abs(x.head))
 
 
-def log2(node: Node | None, x: Double) -> Double:
+def log2(x: Double) -> Double:
     """The logarithm to the base 2."""
-    return div(None, log(None, x), LN2)
+    return div(log(x), LN2)
 
 
-def log10(node: Node | None, x: Double) -> Double:
+def log10(x: Double) -> Double:
     """The logarithm to the base 10."""
-    return div(None, log(None, x), LN10)
-
-
-def power(node: Node | None, x: Double, p: Double) -> Double:
-    """A power; a product if the exponent is a small whole number."""
-    return _power(x, p)
+    return div(log(x), LN10)
 
 
 @_remembering
-def _power(x: Double, p: Double) -> Double:
+def power(x: Double, p: Double) -> Double:
+    """A power; a product if the exponent is a small whole number."""
     if p.head.ndim == 0 and p.tail == 0 and float(p.head).is_integer() and abs(p.head) <= LONGEST_PRODUCT:
         found = exactly(1.0)
         for digit in f"{int(abs(p.head)):b}":
-            found = mul(None, found, found)
-            found = mul(None, found, x) if digit == "1" else found
-        return found if p.head >= 0 else div(None, exactly(1.0), found)
-    found = exp(None, mul(None, p, log(None, x)))
+            found = mul(found, found)
+            found = mul(found, x) if digit == "1" else found
+        return found if p.head >= 0 else div(exactly(1.0), found)
+    found = exp(mul(p, log(x)))
     return _chosen((x.head == 0) & (p.head > 0), x, found)
 
 
@@ -369,17 +362,17 @@ def _sine_and_cosine(x: Double) -> tuple[Double, Double]:
     times = np.rint(np.where(np.abs(x.head) < TURNS, x.head, 0) / QUARTER[0])
     rest = x
     for part in QUARTER:
-        rest = sub(None, rest, mul(None, exactly(times), exactly(part)))
+        rest = sub(rest, mul(exactly(times), exactly(part)))
     rest = rest._replace(doubt=rest.doubt + np.abs(times) * 2.0**-160)
-    square = mul(None, rest, rest)
+    square = mul(rest, rest)
     sine, cosine = (_series(square, first) for first in (1, 0))
-    sine = mul(None, sine, rest)
+    sine = mul(sine, rest)
     turn = (times % 4).astype(int)
     odd = turn % 2 == 1
     sine, cosine = _chosen(odd, cosine, sine), _chosen(odd, sine, cosine)
     far = rounded(np.full_like(x.head, np.nan))
-    sine = _chosen(turn >= 2, neg(None, sine), sine)
-    cosine = _chosen((turn == 1) | (turn == 2), neg(None, cosine), cosine)
+    sine = _chosen(turn >= 2, neg(sine), sine)
+    cosine = _chosen((turn == 1) | (turn == 2), neg(cosine), cosine)
     near = np.abs(x.head) < TURNS
     return _chosen(near, sine, far), _chosen(near, cosine, far)
 
@@ -388,47 +381,47 @@ def _series(square: Double, first: int) -> Double:
     """Σ (−square)^n / (2n + first)!, of the sine (1) without its factor x, or of the cosine (0)."""
     found = exactly(0.0)
     for n in range(14, -1, -1):
-        found = sub(None, _one_over_factorial(2 * n + first), mul(None, found, square))
+        found = sub(_one_over_factorial(2 * n + first), mul(found, square))
     return found
 
 
-def sin(node: Node | None, x: Double) -> Double:
+def sin(x: Double) -> Double:
     """The sine."""
     return _sine_and_cosine(x)[0]
 
 
-def cos(node: Node | None, x: Double) -> Double:
+def cos(x: Double) -> Double:
     """The cosine."""
     return _sine_and_cosine(x)[1]
 
 
-def tan(node: Node | None, x: Double) -> Double:
+def tan(x: Double) -> Double:
     """The tangent."""
-    return div(None, *_sine_and_cosine(x))
+    return div(*_sine_and_cosine(x))
 
 
-def sigmoid(node: Node | None, x: Double) -> Double:
+def sigmoid(x: Double) -> Double:
     """1/(1 + e^−x)."""
-    e = exp(None, neg(None, absolute(None, x)))
-    return div(None, _chosen(x.head < 0, e, exactly(1.0)), _added(exactly(1.0), e))
+    e = exp(neg(absolute(x)))
+    return div(_chosen(x.head < 0, e, exactly(1.0)), add(exactly(1.0), e))
 
 
-def tanh(node: Node | None, x: Double) -> Double:
+def tanh(x: Double) -> Double:
     """The hyperbolic tangent, by e^(−2|x|) − 1."""
-    e = expm1(None, _scaled(absolute(None, x), -2.0))
-    size = div(None, neg(None, e), _added(exactly(2.0), e))
-    return _chosen(x.head < 0, neg(None, size), size)
+    e = expm1(_scaled(absolute(x), -2.0))
+    size = div(neg(e), add(exactly(2.0), e))
+    return _chosen(x.head < 0, neg(size), size)
 
 
-def softplus(node: Node | None, x: Double) -> Double:
+def softplus(x: Double) -> Double:
     """ln(1 + e^x)."""
-    more = log(None, _added(exactly(1.0), exp(None, neg(None, absolute(None, x)))))
-    return _added(maximum(None, x, exactly(0.0)), more)
+    more = log(add(exactly(1.0), exp(neg(absolute(x)))))
+    return add(maximum(x, exactly(0.0)), more)
 
 
-def elu(node: Node | None, x: Double, alpha: Double) -> Double:
+def elu(x: Double, alpha: Double) -> Double:
     """x above 0, α·(e^x − 1) below."""
-    below = mul(None, alpha, expm1(None, minimum(None, x, exactly(0.0))))
+    below = mul(alpha, expm1(minimum(x, exactly(0.0))))
     return _chosen(x.head > 0, x, below)
 
 
@@ -436,36 +429,36 @@ WIDEST_SERIES = 2.0
 """The error function is computed by a series up to this |x|, and as 1 − erfc beyond."""
 
 
-def erf(node: Node | None, x: Double) -> Double:
+def erf(x: Double) -> Double:
     """The error function."""
     near = np.abs(x.head) <= WIDEST_SERIES
     inside = _chosen(near, x, exactly(0.0))
-    square = mul(None, inside, inside)
-    term = found = mul(None, div(None, exactly(2.0), sqrt(None, PI)), mul(None, inside, exp(None, neg(None, square))))
+    square = mul(inside, inside)
+    term = found = mul(div(exactly(2.0), sqrt(PI)), mul(inside, exp(neg(square))))
     for n in range(1, 60):
-        term = div(None, mul(None, term, _scaled(square, 2.0)), exactly(2.0 * n + 1))
-        found = _added(found, term)
-    outside = sub(None, exactly(1.0), _erfc(absolute(None, x)))
-    outside = _chosen(x.head < 0, neg(None, outside), outside)
+        term = div(mul(term, _scaled(square, 2.0)), exactly(2.0 * n + 1))
+        found = add(found, term)
+    outside = sub(exactly(1.0), _erfc(absolute(x)))
+    outside = _chosen(x.head < 0, neg(outside), outside)
     return _chosen(near, found, outside)
 
 
 def _erfc(x: Double) -> Double:
     head = np.fromiter(map(math.erfc, x.head.ravel().tolist()), np.float64, x.head.size).reshape(x.head.shape)
     bell = 2 / math.sqrt(math.pi) * np.exp(-x.head * x.head)
-    return _added(rounded(head), Double(-bell * x.tail, 0 * head, np.abs(bell * x.tail) * (8 * ULP)))
+    return add(rounded(head), Double(-bell * x.tail, 0 * head, np.abs(bell * x.tail) * (8 * ULP)))
 
 
-def one_plus_erf(node: Node | None, x: Double) -> Double:
+def one_plus_erf(x: Double) -> Double:
     """1 + erf x."""
-    return _chosen(x.head < -1, _erfc(neg(None, x)), _added(exactly(1.0), erf(None, x)))
+    return _chosen(x.head < -1, _erfc(neg(x)), add(exactly(1.0), erf(x)))
 
 
 def softmax(node: Node, x: Double) -> Double:
     """Softmax along an axis."""
     laid = _along(node, x)
     top = Double(*(part[None] for part in peak(node, x)))
-    sizes = exp(None, sub(None, laid, top))
-    shares = div(None, sizes, Double(*(part[None] for part in _total(sizes))))
+    sizes = exp(sub(laid, top))
+    shares = div(sizes, Double(*(part[None] for part in _total(sizes))))
     axis = position(node.axes, node.args["over"])
     return Double(*(np.moveaxis(part, 0, axis) for part in shares))

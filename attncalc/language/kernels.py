@@ -70,6 +70,12 @@ def has_letters(*values: Array) -> bool:
     return any(getattr(entry, "free_symbols", None) for v in values if v.dtype == object for entry in v.flat)
 
 
+def has_all_digits(size: Array) -> Array:
+    """Whether sizes are so far from 0 that underflow took no digits from them, nor from what they were made of."""
+    limits = np.finfo(size.dtype)
+    return np.asarray(size > limits.tiny / limits.eps)
+
+
 SHOWN_ENTRY_BY_ENTRY = 1 << 16
 """In values with more entries, lost digits count only in comparison with the largest entry of a row."""
 

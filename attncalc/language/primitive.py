@@ -70,12 +70,12 @@ class Op(NamedTuple):
     about: str | Callable[..., str] = ""  # what a teacher would say of it (or of one node), for --explain
     complex: bool = False  # it may make complex numbers of real ones
     quick: Callable[..., Any] | None = None  # (node) → a function of bare numbers that is faster than the kernel
-    doubled: str = ""  # the function of doubled_kernels that computes it with twice the digits
+    doubled: str = ""  # the function of doubled_kernels for twice the digits, which is called as the kernel is
     rounds: bool = True  # False of a choice, which hands entries on as they are
     loses: Callable[..., bool] | None = None  # (node, value, *laid sources) → whether their rounding shows in the value
     by_hand: Callable[..., Any] | None = None  # like `body`: what one writes down by hand, if there is no body
     constants: Callable[..., Any] = lambda node: ()  # those it uses, √3 or e: (name, number, the node with another one)
-    free: Callable[..., Any] | None = None  # (value, another) → the value in the equally right form of the other
+    in_form_of: Callable[..., Any] | None = None  # (value, another) → the value in the equally right form of the other
 
     binds: float = 0
     takes: tuple[float, ...] = (9, 9, 9, 9)
@@ -104,7 +104,7 @@ class Op(NamedTuple):
     view: bool = False  # its value is a view of a source's memory and takes none of its own
     truth: bool = False  # its entries are true or false, a byte each
     normalises: bool = False  # it is the root of its first source, the mean of squares of its second
-    twice: bool = False  # its kernel needs as much memory again as its value while it runs
+    doubles_memory: bool = False  # its kernel needs as much memory again as its value while it runs
 
     @property
     def stays(self) -> bool:

@@ -164,7 +164,7 @@ def _links(page: Page, layout: Layout) -> list[Link]:
     """The lines of the contents, found by writing all parts once with hardly any entries."""
     if layout.links is None:
         return []
-    view, bare = layout.view._replace(everything=False), page._replace(told=NOTHING, felt=frozenset())
+    view, bare = layout.view._replace(everything=False), page._replace(told=NOTHING, origins=frozenset())
     links: dict[str, Link] = {}
     deque(below(_blocks(page.blocks, Layout(bare, view, FEWEST, links))), maxlen=0)
     return [link for link in links.values() if link.text]

@@ -291,7 +291,7 @@ def _matrix(
     named = re.sub(r"\w+(?= = )", lambda axis: axis_names(axis[0]), text(heading(table, matrix)))
     yield element("caption", unseen + named)
     yield element("thead", element("tr", corner[0] + above) + element("tr", corner[1] + "".join(names)))
-    is_quiet = table.number not in layout.page.felt and not layout.page.told.get(table.number)
+    is_quiet = table.number not in layout.page.origins and not layout.page.told.get(table.number)
     is_plain = is_quiet and table.value is not None and table.value.dtype.kind == "f" and not table.names
     yield "<tbody>"
     for i, entries in zip(matrix.rows, lines, strict=True):
@@ -315,12 +315,12 @@ def _matrix(
 
 def _number(table: Table, layout: Layout) -> dict[str, str]:
     """The attribute with the table's number, by which entries made from it refer to it."""
-    return {"data_value": str(table.number)} if table.number in layout.page.felt else {}
+    return {"data_value": str(table.number)} if table.number in layout.page.origins else {}
 
 
 def _told(table: Table, at: Place, layout: Layout) -> dict[str, str]:
     """The attributes of an entry: what is shown when it is pointed at, and its place if others refer to it."""
-    place = {"data_at": ",".join(map(str, at))} if table.number in layout.page.felt else {}
+    place = {"data_at": ",".join(map(str, at))} if table.number in layout.page.origins else {}
     told = layout.page.told.get(table.number, {}).get(at)
     if told is None:
         return place

@@ -26,6 +26,7 @@ from attncalc.render.page import (
     Row,
     Rows,
     Table,
+    abridged,
     sized,
     spoken,
 )
@@ -217,13 +218,10 @@ def _place(kept: Table, at: tuple[int, ...]) -> str:
     return f"[{','.join(spoken(kept, axis, i) for axis, i in zip(kept.axes, at, strict=True))}]"
 
 
-def _few(entries: list[Row]) -> Iterable[Row]:
+def _few(entries: list[Row]) -> list[Row]:
     """The rows; of many only the first ones and the last."""
-    if len(entries) <= MOST_ROWS:
-        return entries
     left = len(entries) - MOST_ROWS + 1
-    gap = Row((f"… {left} more, as those before", "", ""))
-    return [*entries[: MOST_ROWS - 2], gap, entries[-1]]
+    return abridged(entries, MOST_ROWS, Row((f"… {left} more, as those before", "", "")))
 
 
 # The order of the parts
@@ -272,7 +270,7 @@ def followed(keys: list[list[str]], gaps: Collection[str] = (), within: str = ""
     inside = grouped(keys, lambda key: key[0])
     parts = {name: [rest for _, *rest in found if rest] for name, found in inside.items()}
     names = [name for name in dict.fromkeys(order) if parts[name] or within or len(order) < MOST_ROWS]
-    yield within or "all", ARROW.join(_with_gaps(_shortly(names), gaps))
+    yield within or "all", ARROW.join(_with_gaps(abridged(names, MOST_IN_A_ROW, GAP), gaps))
     seen: dict[str, str] = {}
     for name, found in parts.items():
         drawn = repr(found)
@@ -281,16 +279,11 @@ def followed(keys: list[list[str]], gaps: Collection[str] = (), within: str = ""
             yield from followed([*found], (), f"{within}/{name}" if within else name)
 
 
-def _shortly(names: list[str]) -> list[str]:
-    """The names; of many only the first ones and the last."""
-    return names if len(names) <= MOST_IN_A_ROW else [*names[: MOST_IN_A_ROW - 2], GAP, names[-1]]
-
-
 def _around(names: list[str], marked: Collection[str]) -> list[str]:
     """The names; of many only the ends, and the marked ones with their neighbours."""
     near = {at + by for at, name in enumerate(names) if name in marked for by in (-1, 0, 1)} | {0, len(names) - 1}
     if len(names) <= MOST_IN_A_ROW or len(near) > MOST_IN_A_ROW:
-        return _shortly(names)
+        return abridged(names, MOST_IN_A_ROW, GAP)
     runs = groupby(enumerate(names), key=lambda item: item[0] in near)
     return [name for kept, run in runs for name in ([name for _, name in run] if kept else [GAP])]
 

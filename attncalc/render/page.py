@@ -134,12 +134,12 @@ class Table(NamedTuple):
     blank: bool = False  # whether numbers in it are to be filled in
     decimal: str = "."  # the decimal mark in its numbers
     factors: tuple[Table, ...] = ()  # of a matrix product: the two matrices as they are used in it, and the bias
-    said: str = ""  # the words in place of a value that the page shows elsewhere, or not at all
+    stand_in: str = ""  # the words in place of a value that the page shows elsewhere, or not at all
 
     @property
     def can_be_shown(self) -> bool:
         """Whether there are entries to show."""
-        return 0 not in self.shape and not self.said and (self.value is not None or self.ends is not None)
+        return 0 not in self.shape and not self.stand_in and (self.value is not None or self.ends is not None)
 
     @property
     def is_words(self) -> bool:
@@ -160,8 +160,8 @@ class Table(NamedTuple):
     @property
     def instead(self) -> str:
         """The words in place of a value that was not kept, or has no entries."""
-        if self.said:
-            return self.said
+        if self.stand_in:
+            return self.stand_in
         if self.value is not None:
             return f"no entries: {'×'.join(map(str, self.shape))}"
         return "too large to keep (--all keeps it)"
@@ -369,7 +369,7 @@ class Page(NamedTuple):
     title: str
     blocks: tuple[Any, ...]
     told: Mapping[int, Mapping[Place, Told]] = NOTHING  # table's number → place → what is shown
-    felt: frozenset[int] = frozenset()  # the numbers of tables from which entries were made
+    origins: frozenset[int] = frozenset()  # the numbers of tables from which entries were made
     values: bool = False  # whether it holds nothing but values
     steps: int = 0  # how many there are, shown or not
 
@@ -434,7 +434,7 @@ class Window(NamedTuple):
 def streamed(table: Table, view: View) -> list[tuple[Matrix, Iterable[tuple[str, ...]]]]:
     """The matrices of a large value of floats, with lines that are made while they are written; empty for others."""
     value = table.value
-    is_plain = value is not None and value.dtype.kind == "f" and not (table.names or table.blank or table.said)
+    is_plain = value is not None and value.dtype.kind == "f" and not (table.names or table.blank or table.stand_in)
     if not view.everything or value is None or not is_plain or value.size < LARGE or table.decimal != ".":
         return []
     from attncalc.record.numbers import lines  # a door: NumPy, which pages without numbers do without
@@ -487,6 +487,11 @@ def sized(shape: Sequence[int]) -> str:
 def ends(size: int, most: int) -> list[int]:
     """The indices of an axis that are shown: all, or the first ones and the last."""
     return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]
+
+
+def abridged(items: Sequence[Any], most: int, gap: Any) -> list[Any]:
+    """The items; of more than `most` only the first ones, the gap and the last."""
+    return [*items] if len(items) <= most else [*items[: most - 2], gap, items[-1]]
 
 
 def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:

@@ -54,9 +54,11 @@ def _once(page: Page) -> Page:
             return block
         if block.kind != "step" or block.heading.key not in again:
             return block._replace(blocks=tuple(map(told, block.blocks)))
-        is_above = (isinstance(each, Table) and bool(each.shape) for each in block.blocks)
-        blocks = zip(block.blocks, is_above, strict=True)
-        return block._replace(blocks=tuple(each._replace(said=THE_RESULT) if above else each for each, above in blocks))
+        blocks = (
+            each._replace(stand_in=THE_RESULT) if isinstance(each, Table) and each.shape else each
+            for each in block.blocks
+        )
+        return block._replace(blocks=tuple(blocks))
 
     return page._replace(blocks=tuple(map(told, page.blocks))) if again else page
 
@@ -92,7 +94,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         return block._replace(blocks=tuple(blocks))
 
     blocks = [block for block in page.blocks if silent or not (isinstance(block, Paragraph) and block.kind == "onward")]
-    return page._replace(blocks=tuple(map(numbered, blocks)), told=told, felt=frozenset(tables.felt))
+    return page._replace(blocks=tuple(map(numbered, blocks)), told=told, origins=frozenset(tables.origins))
 
 
 class _Tables:
@@ -102,7 +104,7 @@ class _Tables:
         self.trace, self.view = trace, view
         parts = {part.kind: part for part in page.all(Part)}
         steps = [part for kind in ("result", "steps") if kind in parts for part in parts[kind].steps]
-        self.steps = [part for part in steps if part.one(Table).said != THE_RESULT]  # the others are shown elsewhere
+        self.steps = [part for part in steps if part.one(Table).stand_in != THE_RESULT]  # others are shown elsewhere
         self.shown: dict[Key, list[Table]] = {(True, table.name): [table] for table in parts["given"].all(Table)}
         for part in self.steps:
             self.shown.setdefault((False, part.heading.key), []).append(part.one(Table))
@@ -111,7 +113,7 @@ class _Tables:
         operands = {(True, name): step for name, step in operand_steps(trace).items()}
         self.known = {key: step for key, step in operands.items() if key in self.shown}
         self.known |= {(False, step.key): step for step in self.made.values()}
-        self.felt: set[int] = set()  # the numbers of tables from which entries were made
+        self.origins: set[int] = set()  # the numbers of tables from which entries were made
 
     def told(self, table: Table, step: Step, at: Place, entry: str) -> Told | None:
         """What is shown for an entry, and the entries from which it was made; None if there is nothing to show."""
@@ -121,7 +123,7 @@ class _Tables:
         if not how:
             return None
         there = [[(other, found) for other in self.shown.get(source, ())] for source, found in sources.items()]
-        self.felt.update(self.numbers[id(other)] for pairs in there for other, _ in pairs)
+        self.origins.update(self.numbers[id(other)] for pairs in there for other, _ in pairs)
         return Told(how, ";".join(_places(pairs, self.numbers) for pairs in there))
 
 

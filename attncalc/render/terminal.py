@@ -237,8 +237,8 @@ class Drawn:
             line.append(self.view.spell(" (drawn with --all)"), FAINT)
         if is_ones and not table.typed:
             line.append(": all 1")
-        elif table.said:
-            line.append(self.view.spell(f": {table.said}"), FAINT)
+        elif table.stand_in:
+            line.append(self.view.spell(f": {table.stand_in}"), FAINT)
         formula = [self.text(typed)] if typed and table.is_words else []
         yield Indented(Chain(line.append(":" if formula else ""), formula, hang=4), 2)
         if large and not self.view.show:
@@ -490,28 +490,28 @@ class Drawn:
         widths = [max(map(cell_len, column)) for column in zip(*spelled, strict=True)]
         room = ENDLESS if self.width is None else self.width - margin
         is_typed = any(0 < column < len(widths) - 1 for column in rows.code)
-        start, end, beside = _in_one_line(spelled, widths, room, is_typed=is_typed)
-        if not beside and 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end) <= room:
-            below = ["  ".join(map(str.ljust, cells[end:], widths[end:])).rstrip() for cells in spelled]
-            spelled = [[*cells[:end], words] for cells, words in zip(spelled, below, strict=True)]
-        in_stairs = bool(rows.head[0] * start or spelled[0][-1] * (not beside))
+        start, end, rest, beside = _arranged(spelled, widths, room, is_typed=is_typed)
+        ends = ["  ".join(map(str.ljust, cells[rest:], widths[rest:])).rstrip() for cells in spelled]
+        in_stairs = bool(rows.head[0] * start or ends[0] * (not beside))
         if in_stairs:
-            names = [*rows.head[:end], *rows.head[end if len(spelled[0]) == end + 1 else -1 :]]
-            yield self.text(" | ".join(filter(None, names)), FAINT)
-        for row, cells in enumerate(spelled[in_stairs:], start=in_stairs):
+            yield self.text(" | ".join(filter(None, rows.head[:end] + rows.head[rest:])), FAINT)
+        for row, (cells, words) in [*enumerate(zip(spelled, ends, strict=True))][in_stairs:]:
             style = "" if row else FAINT
+            last = _Whole(Text(words, style))
             line = RichTable.grid(padding=(0, 2, 0, 0))
             for width in widths[start:end]:
                 line.add_column(width=width, no_wrap=True)
             if beside:
                 line.add_column(overflow="fold")
-            words = [_Whole(Text(cells[-1], style))] * beside
-            line.add_row(*(Text(cell, style) for cell in cells[start:end]), *words)
-            yield from [Indented(Text(cells[0], style))] if start else []
-            yield from [Indented(line, 2 * start)] if beside or any(cells[start:end]) else []
-            yield from [Indented(_Whole(Text(cells[-1], style)), 4)] if cells[-1] and not beside else []
-        if len(spelled[0]) - 1 > end:
-            yield self.text(f"{GAP} {both(rows.head[end:-1])} (on a wider page)", FAINT)
+            line.add_row(*(Text(cell, style) for cell in cells[start:end]), *[last] * beside)
+            if start:
+                yield Indented(Text(cells[0], style))
+            if beside or any(cells[start:end]):
+                yield Indented(line, 2 * start)
+            if words and not beside:
+                yield Indented(last, 4)
+        if left_out := rows.head[end:rest]:
+            yield self.text(f"{GAP} {both(left_out)} (on a wider page)", FAINT)
 
     def picture(self, picture: Picture) -> Iterator[RenderableType]:
         """A picture, drawn with characters."""
@@ -550,10 +550,14 @@ def _known(page: Page) -> Iterator[str]:
                     yield step.heading.key
 
 
-def _in_one_line(
+def _arranged(
     spelled: Sequence[Sequence[str]], widths: Sequence[int], room: int, *, is_typed: bool
-) -> tuple[int, int, bool]:
-    """The range of columns of a table of words that fit on a line, and whether the last column stands beside them."""
+) -> tuple[int, int, int, bool]:
+    """Where the columns of a table of words stand: (start, end, rest, beside).
+
+    Those from `start` to `end` share a line, a column before them stands above it. Those from `rest` on stand `beside`
+    them or below; those between `end` and `rest` are left out.
+    """
     end, last = len(widths) - 1, widths[-1]
     is_needed = 2 * widths[0] > room or is_typed
     start = int(is_needed and sum(widths[:end]) + 2 * (end - 1) > room)
@@ -563,7 +567,8 @@ def _in_one_line(
     torn = sum(cell_len(line[-1]) > left for line in spelled)
     is_prose = left >= 2 * LEAST_WORDS and not is_typed
     beside = left >= min(last, LEAST_WORDS) and (is_prose or (last <= 2 * left and 2 * torn <= len(spelled)))
-    return start, end, beside
+    below = 4 + sum(widths[end:]) + 2 * (len(widths) - 1 - end)
+    return start, end, end if below <= room and not beside else -1, beside
 
 
 class _Whole:

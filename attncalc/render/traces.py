@@ -99,7 +99,7 @@ def without_repeats(page: Page, trace: Trace, view: View) -> Page:
             return block._replace(blocks=tuple(map(once, kept)))
         if id(block) in of_one_number.alone:
             return block._replace(lines=block.lines[:1])
-        return block._replace(said=said[id(block)]) if id(block) in said else block
+        return block._replace(stand_in=said[id(block)]) if id(block) in said else block
 
     return page._replace(blocks=tuple(map(once, page.blocks))) if said else page
 
@@ -195,7 +195,7 @@ def beginning(trace: Trace, *, outlined: bool = False, groups: Iterable[str] | N
     if outlined and sum(not table.typed and bool(table.shape) for table in given) > MOST_DRAWN:
         chosen = [*_of_layers(given), *chosen]
         given = [table for table in given if "/" not in table.name]
-        given = [table if table.typed or not table.shape else table._replace(said=GAP) for table in given]
+        given = [table if table.typed or not table.shape else table._replace(stand_in=GAP) for table in given]
     yield Part("given", Heading("Given"), (*given, *(Note(words, "option") for words in chosen)))
 
 

@@ -78,16 +78,16 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     nothing = left_over(trace, step)
     best, most = None, (False, False, False, 0)
     for at in near:
-        numbers = _numbers(trace, step, at)
+        numbers, value = _numbers(trace, step, at), entry_of(trace, step, at)
+        if not numbers:
+            continue
         found = (
-            bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
-            masks and bool(entry_of(trace, step, at) == -np.inf),
-            bool(numbers)
-            and not _is_handed_on(numbers, entry_of(trace, step, at))
-            and not _is_decided(trace, step, at),
+            bool(value != 0 and (nothing is None or not nothing[at])),
+            masks and bool(value == -np.inf),
+            not _is_handed_on(numbers, value) and not _is_decided(trace, step, at),
             sum(bool(number != 0) for number in numbers),
         )
-        if numbers and found > most:
+        if found > most:
             best, most = at, found
         if best == at and found == (True, masks, True, len(numbers)) and not several:
             break

@@ -118,18 +118,8 @@ class LargeBehind(Behind):
             self.rows[node, at[:-1]] = entries(node, chosen, self.values, self.operands, self.kind).ravel()
         return self.rows[node, at[:-1]][at[-1] if at else 0]
 
-    def left_over(self, step: Step) -> Array | None:
-        """None: so many entries are not examined."""
-        return None
-
-    def why_nothing(self, step: Step) -> str:
-        """Nothing: so many entries are not examined."""
-        return ""
-
-    hinging = left_over
-
     def kept_around(self, step: Step) -> None:
-        """None: not all values were kept."""
+        """None: not all values were kept, and so many entries are not examined."""
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a step that was not kept, computed now; or all of it, if there is enough memory."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import are, both, place_text
 from attncalc.common.numerals import Array
-from attncalc.evaluate.values import FAINT, UNSURE, Known, by_key, evaluate, has_faint
+from attncalc.evaluate.values import FAINT, UNSURE, Known, applied, by_key, evaluate, has_faint
 from attncalc.language.axes import align, find
 from attncalc.language.graph import Node, given, inside, walk
 from attncalc.language.kernels import doubled
@@ -85,32 +85,32 @@ class Leftovers:
 
     def _is_meant(self, step: Node) -> Array:
         """A mask of small entries that are right although terms cancel, by error bounds for rounded operands."""
-        kernels, value = doubled(), self.values[step]
-        moved = {name: kernels.rounded(operand) for name, operand in self.operands.items()}
-        known = Known(self.values, self.operands, (), moved, walk(step), handed_on=kernels.rounded)
-        sure = known.doubled(step.sources[0])
-        near = np.abs(sure.head - value) <= np.finfo(value.dtype).eps * np.abs(sure.head)
-        return np.asarray(near & (DEEP * sure.doubt < 0.5 * np.abs(sure.head)))
+        rounded = {name: doubled().rounded(operand) for name, operand in self.operands.items()}
+        return self._is_right(step, self._doubled(step, self.operands, rounded))
 
     def _stays(self, step: Node) -> Array:
         """A mask of small entries that are right although terms cancel, since moving the operands hardly changes them.
 
         The bounds of `_is_meant` are too large for √(x² + 1) − x: they treat each x in the formula as another number.
         """
-        kernels, value = doubled(), self.values[step]
-
-        def found(operands: Mapping[str, Array]) -> Double:
-            known = Known(self.values, operands, (), {}, walk(step), handed_on=kernels.rounded)
-            return known.doubled(step.sources[0])
-
-        sure = found(self.operands)
-        size = np.abs(sure.head)
-        stays = (np.abs(sure.head - value) <= np.finfo(value.dtype).eps * size) & (DEEP * sure.doubt < 0.5 * size)
+        sure = self._doubled(step, self.operands, {})
+        stays = self._is_right(step, sure)
         rng = np.random.default_rng(0)
         for _ in range(MOVED if stays.any() else 0):
             moved = {name: _moved(operand, rng) for name, operand in self.operands.items()}
-            stays &= np.abs(found(moved).head - sure.head) < 0.5 * size
-        return np.asarray(stays)
+            stays &= np.abs(self._doubled(step, moved, {}).head - sure.head) < 0.5 * np.abs(sure.head)
+        return stays
+
+    def _doubled(self, step: Node, operands: Mapping[str, Array], rests: Mapping[str, Double]) -> Double:
+        """A step's value with twice the digits, from operands of which some are known with twice the digits, too."""
+        known = Known(self.values, operands, (), rests, walk(step), handed_on=doubled().rounded)
+        return known.doubled(step.sources[0])
+
+    def _is_right(self, step: Node, sure: Double) -> Array:
+        """A mask of the entries of a step that are the same with twice the digits, which are known well enough."""
+        value, size = self.values[step], np.abs(sure.head)
+        near = np.abs(sure.head - value) <= np.finfo(value.dtype).eps * size
+        return np.asarray(near & (DEEP * sure.doubt < 0.5 * size))
 
     def _made_of_nothing(self, step: Node) -> Array:
         """A mask of entries that become 0 when left-over entries in the steps behind are set to 0."""
@@ -222,10 +222,7 @@ class Leftovers:
         inner = [self._terms(source, only_moved=alone) for source in node.sources]
         if terms is None:
             return self._of_chosen(node, inner)
-        if not row.elementwise:
-            return np.asarray(terms(node, *inner))
-        laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
-        return np.asarray(terms(*laid))
+        return applied(terms, node, inner)
 
     def _of_chosen(self, node: Node, inner: Sequence[Array]) -> Array:
         """The terms of the entries that a choice has taken, which are found by their size."""

@@ -498,7 +498,7 @@ class Around:
         self.values, self.operands = values, operands
         self.look = look or looking(values, operands)
         self.faint: dict[Node, bool] = {}  # step → whether it has entries that may be left over
-        self.off: dict[Node, Array] = {}  # step → a mask of entries with digits that no earlier step shows
+        self.hidden_digits: dict[Node, Array] = {}  # step → a mask of entries with digits that no earlier step shows
         self.clean: dict[Node, tuple[Array, EntryOf] | None] = {}
 
     @cached_property
@@ -542,12 +542,12 @@ class Around:
         own = {key: given for key, given in by_key(values).items() if key != node.key}
         return evaluate([node], self.operands, dtype=self.values[node].dtype.name, given=own)[node]
 
-    def is_off(self, node: Node, at: At) -> bool:
+    def has_hidden_digits(self, node: Node, at: At) -> bool:
         """Whether an entry has digits that the recorded values of earlier steps do not give."""
         value = self.values.get(node)
         if value is None or value.dtype.kind != "f":
             return False
-        if node not in self.off:
+        if node not in self.hidden_digits:
             shown = self._made_of(self.values, node)
             with np.errstate(all="ignore"):
                 apart = np.abs(value - shown)
@@ -555,8 +555,8 @@ class Around:
                 if off.any():  # if terms cancel, both may be mere rounding errors, which are shown as 0
                     nothing = (value == 0) | (False if (left := self.left_over(node)) is None else left)
                     off &= ~nothing | (apart > (self.leftovers.allowed(node) if nothing.any() else 0))
-            self.off[node] = off
-        return bool(self.off[node][tuple(at[name] for name in node.names)])
+            self.hidden_digits[node] = off
+        return bool(self.hidden_digits[node][tuple(at[name] for name in node.names)])
 
     @cached_property
     def shown(self) -> EntryOf:
@@ -620,7 +620,7 @@ class Behind:
             return ()
         node, around = found
         where = place(node, step, at)
-        if self.looks_for_digits and around.is_off(node, where):
+        if self.looks_for_digits and around.has_hidden_digits(node, where):
             return ()
         nothing = self.left_over(step)
         look = around.look_for(node, where) if nothing is None or not nothing[at] else around.shown
@@ -644,18 +644,18 @@ class Behind:
 
     def left_over(self, step: Step) -> Array | None:
         """A mask of entries that are left over from terms that cancel; None if there is none."""
-        found = self.found(step)
+        found = self.kept_around(step)
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
 
     def why_nothing(self, step: Step) -> str:
         """Why a step, or one of the parts that it is put together from, is all 0; "" if there is none."""
-        found = self.found(step)
+        found = self.kept_around(step)
         return found[1].leftovers.why_nothing(found[0]) if found else ""
 
     def hinging(self, step: Step) -> Array | None:
         """A mask of entries that depend on left-over entries behind them, and would change if these were 0."""
-        found, nothing = self.found(step), self.left_over(step)
+        found, nothing = self.kept_around(step), self.left_over(step)
         gone = found[1].cleaned(found[0]) if found else None
         if found is None or gone is None:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from attncalc.common.errors import DomainError, NoGradient, NotExact, OptionError, ShapeError, are, both, place_text
 from attncalc.common.numerals import ACCUMULATED, NARROW, Array
-from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation, Measured
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
 from attncalc.evaluate.values import Machine, Rounding, evaluate, told_apart
@@ -74,14 +73,14 @@ def _write(
         _, machine = told_apart(rounding)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         kind = kind_of(values, dtype)
-        held = _Held(machine, _numbers(calculation, arrays)) if machine else None
+        stored = partial(_stored, machine, _numbers(calculation, arrays)) if machine else None
         known: Mapping[tuple[str, str], Array] = {}
         if not isinstance(made, (Node, tuple)):
             from attncalc.evaluate import loops  # few calculations are loops
 
             if isinstance(made, loops.Growth):
                 rounded = after_step(kind, rounding)
-                first = _in_kind(values, kind, bound.inputs, held)
+                first = _in_kind(values, kind, bound.inputs, stored)
                 made, known = loops.grown(made, first, dtype=kind, after_step=rounded)
         outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
@@ -102,9 +101,9 @@ def _write(
         outputs=outputs,
         result=result,
         operands=nodes,
-        values=_in_kind(values, kind, bound.inputs, held),
+        values=_in_kind(values, kind, bound.inputs, stored),
         kind=kind,
-        precise=_in_kind(values, "float64", bound.inputs, None) if held else {},
+        precise=_in_kind(values, "float64", bound.inputs, None) if stored else {},
         bound=bound,
         inputs=read,
         notes=tuple(said.notes),
@@ -115,22 +114,19 @@ def _write(
     )
 
 
-class _Held(NamedTuple):
-    """Rounds operands as a machine of few digits does."""
+def _stored(machine: Machine, numbers: Collection[str], name: str, value: Array) -> Array:
+    """An operand's value as a machine of few digits stores it, if it is one of the numbers.
 
-    machine: Machine
-    numbers: Collection[str]  # the operands that it rounds, which ids and classes are not
-
-    def of(self, name: str, value: Array) -> Array:
-        """An operand's value as the machine stores it; raise DomainError if it overflows."""
-        if name not in self.numbers:
-            return value
-        found = self.machine.held(value)
-        lost = np.argwhere(np.isfinite(value) & ~np.isfinite(found) & ~np.isneginf(found))
-        if len(lost):
-            there = name + place_text(lost[0])
-            raise DomainError(f"{there} = {value[tuple(lost[0])]:g} overflows: {self.machine.limit}")
-        return found
+    Raise DomainError if it overflows.
+    """
+    if name not in numbers:
+        return value
+    found = machine.held(value)
+    lost = np.argwhere(np.isfinite(value) & ~np.isfinite(found) & ~np.isneginf(found))
+    if len(lost):
+        there = name + place_text(lost[0])
+        raise DomainError(f"{there} = {value[tuple(lost[0])]:g} overflows: {machine.limit}")
+    return found
 
 
 def _numbers(calculation: Calculation, arrays: Mapping[str, Array]) -> set[str]:
@@ -143,23 +139,27 @@ def _numbers(calculation: Calculation, arrays: Mapping[str, Array]) -> set[str]:
     return found
 
 
+_Stored = Callable[[str, Array], Array]
+"""(operand, value) → the value as a machine of few digits stores it."""
+
+
 def _in_kind(
-    values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given], held: _Held | None
+    values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given], stored: _Stored | None
 ) -> Mapping[str, Array]:
     """The operands' values as that kind of number; those of a checkpoint are converted at each use, and not kept."""
-    found = _Widened(values, kind, held)
+    found = _Widened(values, kind, stored)
     return found if any(g.is_stored for g in inputs.values()) else dict(found)
 
 
 class _Widened(Mapping[str, Array]):
     """Arrays converted to another kind of number at each use, since all of a checkpoint might not fit in memory."""
 
-    def __init__(self, arrays: Mapping[str, Array], kind: str, held: _Held | None) -> None:
-        self.arrays, self.kind, self.held = arrays, kind, held
+    def __init__(self, arrays: Mapping[str, Array], kind: str, stored: _Stored | None) -> None:
+        self.arrays, self.kind, self.stored = arrays, kind, stored
 
     def __getitem__(self, name: str) -> Array:
         value = as_kind(self.arrays[name], self.kind)
-        return self.held.of(name, value) if self.held else value
+        return self.stored(name, value) if self.stored else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays)

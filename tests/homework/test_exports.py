@@ -164,7 +164,7 @@ def test_all_formats_hold_the_same_gaps_and_tell_right_from_wrong(name: str) -> 
         assert [one.value for one in right] == [one.value for one in answers if one.right]
         assert [one.off for one in right] == pytest.approx([one.off for one in answers if one.right], rel=1e-3)
     hints = {rule.hint for rule in key.known}
-    values = [key.value(step) for step in key.steps if key.nodes[step].sources[0].row.free is None]
+    values = [key.value(step) for step in key.steps if key.nodes[step].sources[0].row.in_form_of is None]
     known = np.concatenate([value.ravel() for value in values if value is not None] or [np.zeros(0)])
     for weight, answers in gaps:
         assert weight > 0

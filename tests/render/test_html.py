@@ -104,7 +104,7 @@ def page_of(tried: Tried) -> tuple[str, Reader]:
 
 def shown(trace: Trace) -> list[Any]:
     """The values that a page draws: where a step is the result, that stands at its end alone."""
-    return [table for table in tables(trace, pointing.page(trace, View())) if table.said != pointing.THE_RESULT]
+    return [table for table in tables(trace, pointing.page(trace, View())) if table.stand_in != pointing.THE_RESULT]
 
 
 @pytest.mark.spread

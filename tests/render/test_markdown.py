@@ -76,7 +76,7 @@ class TestEveryCalculation:
     @pytest.mark.thorough
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace, page = solved(tried), page_of(tried)
-        drawn = [table for table in tables(trace) if not (table.typed or table.said)]
+        drawn = [table for table in tables(trace) if not (table.typed or table.stand_in)]
         arrays = [step.value for step in drawn if step.value is not None and step.value.ndim and not step.names]
         cells = [text for text in page.texts("td") if text]
         assert {text for value in arrays for text in texts(value).flat} <= set(cells)

@@ -104,10 +104,10 @@ def test_no_table_is_drawn_twice(name: str, backward: bool) -> None:
         page = traces.page_or_outline(trace, View(width=80))
         steps = [step for part in page.all(Part) for step in part.steps]
         drawn = [(step.heading.key, step.one(Table)) for step in steps if step.kind == "step"]
-        assert [key for key, table in drawn if table.said == f"the same numbers as {key}, the result"] == []
+        assert [key for key, table in drawn if table.stand_in == f"the same numbers as {key}, the result"] == []
         pairs = [
             (one, other)
-            for (one, a), (other, b) in combinations([(key, table) for key, table in drawn if not table.said], 2)
+            for (one, a), (other, b) in combinations([(key, table) for key, table in drawn if not table.stand_in], 2)
             if a.shape == b.shape != () and a.labels == b.labels and alike(a.value, b.value)
         ]
         lasting = asking.same_whatever(trace, pairs)

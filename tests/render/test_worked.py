@@ -407,7 +407,7 @@ def test_of_a_sparse_table_an_entry_is_worked_out_that_is_made_of_something() ->
 
 def said_to_be_the_same(trace: Trace) -> set[tuple[str, str]]:
     steps = [step for parts in page(trace, View(everything=True)).all(Part) for step in parts.steps]
-    said = [(step.heading.key, *step.one(Table).said.partition("the same numbers as ")) for step in steps]
+    said = [(step.heading.key, *step.one(Table).stand_in.partition("the same numbers as ")) for step in steps]
     return {(key, other) for key, _, prefix, other in said if prefix}
 
 
@@ -449,8 +449,8 @@ def test_where_the_same_numbers_stand_is_told_truly(name: str, backward: bool) -
         steps = [step for part in page(trace, View()).all(Part) for step in part.steps]
         keys = [step.heading.key for step in steps]
         for i, step in enumerate(steps):
-            told = step.one(Table).said.removeprefix("the same numbers as ")
-            if told != step.one(Table).said and told != "the result":
+            told = step.one(Table).stand_in.removeprefix("the same numbers as ")
+            if told != step.one(Table).stand_in and told != "the result":
                 other, _, where = told.partition(", ")
                 assert keys.index(other) != i
                 assert where == "the result" or (keys.index(other) > i) == bool(where), told
@@ -581,7 +581,8 @@ def test_a_gradient_that_is_one_number_all_over_is_no_table(name: str) -> None:
                 if trace.find(step.heading.key).gradient_of is None or value is None or value.size < 2:
                     continue
                 is_one = bool(np.all(value == value.flat[0]))
-                assert table.said.startswith(f"all {texts(value.reshape(-1))[0].strip()}") == is_one, step.heading.key
+                told = f"all {texts(value.reshape(-1))[0].strip()}"
+                assert table.stand_in.startswith(told) == is_one, step.heading.key
 
 
 @pytest.mark.parametrize(
@@ -607,9 +608,9 @@ def test_a_gradient_that_is_one_number_in_one_way_is_worked_out_once() -> None:
 def test_why_a_gradient_is_0_is_said_once_and_not_entry_by_entry() -> None:
     (trace,) = carried_out("bayes", backward=True)
     steps = {step.heading.key: step for part in page(trace, View()).all(Part) for step in part.steps}
-    assert steps["grad_joint"].one(Table).said == "all 0, since its terms cancel"
+    assert steps["grad_joint"].one(Table).stand_in == "all 0, since its terms cancel"
     assert steps["grad_joint"].lines[0].text == "grad_joint[0] = 1 / 0.305 + (-3.2787) = 0"
-    assert steps["grad_likelihood"].one(Table).said == "all 0, since ∂L/∂joint is 0"
+    assert steps["grad_likelihood"].one(Table).stand_in == "all 0, since ∂L/∂joint is 0"
     assert steps["grad_likelihood"].lines == steps["grad_prior"].lines == []
     assert page_in("table", trace, View(width=80)).count("all 0, since ∂L/∂joint is 0") == 2  # of the result, too
 

@@ -100,7 +100,7 @@ def peak(
             owner = _owner(node, own)
             held = holders[owner] = holders.get(owner, 0) + 1
             live += bytes_of(owner, itemsize) if held == 1 else 0
-        most = max(most, live + max((bytes_of(node, itemsize) for node in made if node.row.twice), default=0))
+        most = max(most, live + max((bytes_of(node, itemsize) for node in made if node.row.doubles_memory), default=0))
         for node in freed:
             owner = _owner(node, own)
             holders[owner] -= 1

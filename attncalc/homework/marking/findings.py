@@ -487,7 +487,7 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
 def _right_values(key: Key, question: Question) -> Iterator[Array]:
     """The right values of a step, each in the form that the answer has, if the form is free."""
     step, answer, expected = question[:3]
-    own_count = question.own_are_right and any(key.nodes[behind].sources[0].row.free for behind in question.own)
+    own_count = question.own_are_right and any(key.nodes[behind].sources[0].row.in_form_of for behind in question.own)
     bases = [None, question.own] if own_count else [None]
     found = (key.value(step, solution, base) for solution in question.right for base in bases)
     alike = (value for value in found if value is not None and value.shape == expected.shape)
@@ -496,12 +496,12 @@ def _right_values(key: Key, question: Question) -> Iterator[Array]:
 
 def _as_answered(key: Key, step: StepKey, value: Array, answer: Answer) -> Array:
     """A value in the form that an answer has, if several are equally right, such as multiples of an eigenvector."""
-    free = key.nodes[step].sources[0].row.free
-    if free is None or value.shape != answer.shape or not np.isfinite(answer.value).all():
+    in_form_of = key.nodes[step].sources[0].row.in_form_of
+    if in_form_of is None or value.shape != answer.shape or not np.isfinite(answer.value).all():
         return value
     if step in key.complex:
-        return as_parts(free(from_parts(value), from_parts(answer.value)))
-    return np.asarray(free(value, answer.value))
+        return as_parts(in_form_of(from_parts(value), from_parts(answer.value)))
+    return np.asarray(in_form_of(value, answer.value))
 
 
 def _rounded_early(key: Key, question: Question) -> Finding | None:

@@ -75,7 +75,7 @@ def gaps(key: Key, exercises: Sequence[Exercise]) -> dict[Where, Gap]:
     common = lcm(*filter(None, counts.values()))
     for exercise in exercises:
         step = key.names.find(exercise.step.key)
-        if key.nodes[step].sources[0].row.free is not None:
+        if key.nodes[step].sources[0].row.in_form_of is not None:
             continue
         right = [value for each in key.right if (value := key.value(step, each)) is not None]
         wrong = [(each.mistakes[0], value) for each in key.wrong if (value := key.value(step, each)) is not None]

@@ -244,7 +244,7 @@ OPS |= {
         moved,
         vjp=lambda g, y, node, x: [g],
         flops=0,
-        doubled="same",
+        doubled="moved",
         because="passed on unchanged",
         hands_on=True,
         narrow=True,
@@ -619,14 +619,19 @@ def affine(x: Node, W: Node, b: Node | None) -> Node:
     return x @ W if b is None else x @ W + b
 
 
+def last(x: Node) -> str:
+    """The last axis, which goes without saying; "" for a single number, which has none and is refused."""
+    return x.names[-1] if x.axes else ""
+
+
 def total(x: Node, over: str | None = None) -> Node:
     """The sum along an axis (the last one)."""
-    return Node("sum", x, over=over or "".join(x.names[-1:]))  # a single number has no axis, and is refused
+    return Node("sum", x, over=over or last(x))
 
 
 def mean(x: Node, over: str | None = None) -> Node:
     """The mean along an axis (the last one)."""
-    return Node("mean", x, over=over or "".join(x.names[-1:]))
+    return Node("mean", x, over=over or last(x))
 
 
 def beside(gradient: Node, slopes: Node) -> Node:
@@ -644,12 +649,12 @@ def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
 
 def softmax(x: Node, over: str | None = None) -> Node:
     """Shares that sum to 1 along an axis (the last one): exp(x) / Σ exp(x)."""
-    return Node("softmax", x, over=over or "".join(x.names[-1:]))
+    return Node("softmax", x, over=over or last(x))
 
 
 def log_sum_exp(x: Node, over: str | None = None) -> Node:
     """ln Σ exp(x) along an axis (the last one)."""
-    return Node("log_sum_exp", x, over=over or "".join(x.names[-1:]))
+    return Node("log_sum_exp", x, over=over or last(x))
 
 
 def log_share(x: Node, whole: Node, over: str) -> Node:
@@ -659,7 +664,7 @@ def log_share(x: Node, whole: Node, over: str) -> Node:
 
 def root_of_sum(sums: Node, x: Node, p: Number, over: str | None = None) -> Node:
     """The p-th root of Σ|x|^p, given that sum; it is computed from x itself if the powers overflow or vanish."""
-    return Node("root_of_sum", sums, x, p=p, over=over or x.names[-1])
+    return Node("root_of_sum", sums, x, p=p, over=over or last(x))
 
 
 def root_of_mean(squares: Node, x: Node, over: str | None = None, weights: Node | None = None) -> Node:
@@ -668,17 +673,17 @@ def root_of_mean(squares: Node, x: Node, over: str | None = None, weights: Node 
     With weights the mean is Σ weights·x².
     """
     more = () if weights is None else (weights,)
-    return Node("root_of_mean", squares, x, *more, over=over or x.names[-1])
+    return Node("root_of_mean", squares, x, *more, over=over or last(x))
 
 
 def cosine_ratio(dot: Node, norms: Node, a: Node, b: Node, over: str | None = None) -> Node:
     """a·b / (‖a‖·‖b‖), given both; it is computed from the vectors themselves if the products overflow or vanish."""
-    return Node("cosine_ratio", dot, norms, a, b, over=over or a.names[-1])
+    return Node("cosine_ratio", dot, norms, a, b, over=over or last(a))
 
 
 def angle_between(cosine: Node, a: Node, b: Node, over: str | None = None) -> Node:
     """The angle in degrees between two vectors whose cosine is given."""
-    return Node("angle", cosine, a, b, over=over or a.names[-1])
+    return Node("angle", cosine, a, b, over=over or last(a))
 
 
 def repeat(x: Node, old: str, new: str, times: int) -> Node:

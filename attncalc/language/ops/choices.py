@@ -23,6 +23,7 @@ from attncalc.language.ops.basics import (
     function,
     keep,
     keep_where,
+    last,
     logarithm,
     moved,
     named,
@@ -181,7 +182,7 @@ OPS |= {
 
 def peak(x: Node, over: str | None = None) -> Node:
     """The largest entry along an axis (the last one)."""
-    return Node("peak", x, over=over or x.names[-1])
+    return Node("peak", x, over=over or last(x))
 
 
 def first_maximum(x: Node, over: str) -> Node:

@@ -20,6 +20,7 @@ from attncalc.language.ops.basics import (
     entrywise,
     index,
     keep_where,
+    last,
     mixes,
     moved,
     moving,
@@ -413,7 +414,7 @@ log_factorial = of_one("log_factorial")
 
 def select(x: Node, places: Node, over: str | None = None) -> Node:
     """The entry of x at the position (from 0) `places` along an axis (the last one); 0 if there is no such position."""
-    return Node("select", x, places, over=over or x.names[-1])
+    return Node("select", x, places, over=over or last(x))
 
 
 def one_hot(places: Node, axis: Axis) -> Node:

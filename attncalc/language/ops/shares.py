@@ -23,6 +23,7 @@ from attncalc.language.ops.basics import (
     exp,
     function,
     keep,
+    last,
     log,
     log_sum_exp,
     mixes,
@@ -50,7 +51,7 @@ def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
 
     If the shares are a step already, they may be given too, and the backward pass calls them by that step's name.
     """
-    return Node("log_softmax", x, *shares, over=over or x.names[-1])
+    return Node("log_softmax", x, *shares, over=over or last(x))
 
 
 def safely(value: Node, otherwise: Node, watched: Node) -> Node:
@@ -156,8 +157,8 @@ def _log_share(node: Node, x: Array, whole: Array) -> Array:
 def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
     if is_exact(value):
         return value
-    limits, size = np.finfo(watched.dtype), np.abs(watched)
-    return np.where((size > limits.tiny / limits.eps) & (size < limits.max), value, otherwise)
+    size = np.abs(watched)
+    return np.where(kernels.has_all_digits(size) & (size < np.finfo(size.dtype).max), value, otherwise)
 
 
 def _safely_because(node: Node, source: int) -> str:
@@ -245,7 +246,7 @@ OPS |= {
         about="Computed as x − ln Σ e^x, not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         flops=5,  # a maximum, two differences, an exponential and a sum
-        twice=True,
+        doubles_memory=True,
         **named("ln softmax", r"\ln \operatorname{softmax}"),
     ),
     "log_share": Op(
@@ -328,7 +329,7 @@ OPS |= {
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
         doubled="softmax",
         flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
-        twice=True,
+        doubles_memory=True,
         **named("softmax", r"\operatorname{softmax}"),
     ),
     "log_sum_exp": Op(
@@ -342,7 +343,7 @@ OPS |= {
         body=lambda node, x: log(total(exp(x), node.args["over"])),
         flops=4,  # a maximum, a difference, an exponential and a sum
         places=source_axes,
-        twice=True,
+        doubles_memory=True,
         **_logarithm_of_sum,
     ),
 }

@@ -312,7 +312,7 @@ OPS |= {
         mixes=_lost,
         no_gradient="what is asked for are its roots, whose slopes come from the matrix itself",
         flops=None,
-        free=lambda value, given: -value if given[..., 0].sum() < 0 else value,  # det(A − λ·I) for det(λ·I − A)
+        in_form_of=lambda value, given: -value if given[..., 0].sum() < 0 else value,  # det(A − λ·I) for det(λ·I − A)
     ),
     "eigenvalues": _row(
         _eigenvalues,
@@ -334,7 +334,7 @@ OPS |= {
         vjp=_eigenvector_slopes,
         because=_TURNS,
         complex=True,
-        free=_multiples,
+        in_form_of=_multiples,
     ),
     "left_singular_vectors": _row(
         lambda node, a: _part(a, "svd", 0),
@@ -343,7 +343,7 @@ OPS |= {
         _told("an entry of a unit vector u with Aᵀ·u = s·v"),
         vjp=_left_slopes,
         because=_TURNS,
-        free=partial(_turned_along, axis=-2),
+        in_form_of=partial(_turned_along, axis=-2),
     ),
     "singular_values": _row(
         lambda node, a: _part(a, "svd", 1),
@@ -360,7 +360,7 @@ OPS |= {
         _told("an entry of a unit vector v with A·v = s·u"),
         vjp=_right_slopes,
         because=_TURNS,
-        free=partial(_turned_along, axis=-1),
+        in_form_of=partial(_turned_along, axis=-1),
     ),
 }
 

@@ -91,8 +91,8 @@ def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Arra
     if is_exact(squares) or _of_other_sums(node):
         return plain
     unit, largest, _, safe = _largest(node, x, 2)
-    limits = np.finfo(plain.dtype)  # something added to tiny squares may give them all their digits back
-    safe = safe | (squares > limits.tiny / limits.eps) & np.isfinite(squares)
+    # Something added to tiny squares may give them all their digits back.
+    safe = safe | kernels.has_all_digits(squares) & np.isfinite(squares)
     if safe.all():
         return plain
     axis, parts = axis_of(node, 1), (x / unit) ** 2
@@ -113,12 +113,16 @@ def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Arra
 
     If powers overflow or vanish although their root does not, x is divided by the largest entry first.
     """
-    axis, limits = axis_of(node, 1), np.finfo(x.dtype)
-    top = np.max(np.abs(x), axis=axis, keepdims=True)
-    unit = np.where(top == 0, 1, top)
-    largest = np.squeeze(unit, axis)
+    unit, limits = _top(node, 1, x), np.finfo(x.dtype)
+    largest = np.squeeze(unit, axis_of(node, 1))
     power_ = largest**p
-    return unit, largest, power_, (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
+    return unit, largest, power_, kernels.has_all_digits(power_) & (power_ < limits.max * limits.eps)
+
+
+def _top(node: Node, source: int, x: Array) -> Array:
+    """The largest absolute entry of each row of a source; 1 for a row of zeros, which can be divided by it too."""
+    top = np.max(np.abs(x), axis=axis_of(node, source), keepdims=True)
+    return np.where(top == 0, 1, top)
 
 
 def _shown(p: float) -> str:
@@ -149,10 +153,8 @@ def _root_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _unit(node: Node, source: int, x: Array) -> Array:
-    axes, axis = node.sources[source].axes, axis_of(node, source)
-    top = np.max(np.abs(x), axis=axis, keepdims=True)
-    scaled = x / np.where(top == 0, 1, top)
-    unit = scaled / np.sqrt(np.sum(scaled * scaled, axis=axis, keepdims=True))
+    axes, scaled = node.sources[source].axes, x / _top(node, source, x)
+    unit = scaled / np.sqrt(np.sum(scaled * scaled, axis=axis_of(node, source), keepdims=True))
     return align(unit, axes, (*node.axes, find(axes, node.args["over"])))
 
 
@@ -160,8 +162,8 @@ def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
     if is_exact(dot, norms):
         return np.asarray(dot / norms)
     limits = np.finfo(norms.dtype)
-    small, large = limits.tiny / limits.eps, limits.max * limits.eps
-    safe = (norms > small) & (norms < large) & (np.abs(dot) < large)
+    large = limits.max * limits.eps
+    safe = kernels.has_all_digits(norms) & (norms < large) & (np.abs(dot) < large)
     value = dot / norms
     if not safe.all():
         # The products overflow or vanish although the angle does not: use vectors of unit length.
@@ -175,8 +177,7 @@ def _multiple(node: Node, dot: Array, square: Array, a: Array, b: Array) -> Arra
     plain = np.asarray(dot / square)
     if is_exact(dot, square):
         return plain
-    limits = np.finfo(plain.dtype)
-    safe = (square > limits.tiny / limits.eps) & np.isfinite(square) & np.isfinite(dot)
+    safe = kernels.has_all_digits(square) & np.isfinite(square) & np.isfinite(dot)
     if safe.all():
         return plain
     (left, long), (right, short) = (_scaled_down(node, source, x) for source, x in ((2, a), (3, b)))
@@ -185,9 +186,7 @@ def _multiple(node: Node, dot: Array, square: Array, a: Array, b: Array) -> Arra
 
 def _scaled_down(node: Node, source: int, x: Array) -> tuple[Array, Array]:
     """A vector divided by its largest absolute entry, and that entry."""
-    axes, axis = node.sources[source].axes, axis_of(node, source)
-    top = np.max(np.abs(x), axis=axis, keepdims=True)
-    top = np.where(top == 0, 1, top)
+    axes, axis, top = node.sources[source].axes, axis_of(node, source), _top(node, source, x)
     laid = (*node.axes, find(axes, node.args["over"]))
     return align(x / top, axes, laid), align(np.squeeze(top, axis), without(axes, node.args["over"]), node.axes)
 

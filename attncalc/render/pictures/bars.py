@@ -11,9 +11,9 @@ from rich.text import Text
 from attncalc.record.numbers import format_column
 from attncalc.record.pictures import Bars
 from attncalc.render import View
-from attncalc.render.page import FAINT, missing, right
+from attncalc.render.page import FAINT, abridged, missing, right
 from attncalc.render.pictures.shades import LINES, ODD
-from attncalc.render.pictures.sides import MOST_ROWS, count, ends, label
+from attncalc.render.pictures.sides import MOST_ROWS, count, label
 
 LONGEST = 40  # columns
 EIGHTHS = "▏▎▍▌▋▊▉█"
@@ -22,7 +22,8 @@ ABOVE, BELOW = (f"color({color})" for color in LINES[:2])
 
 def bars(picture: Bars, view: View) -> Iterator[Text]:
     """A line for each entry: its label, its bar (from 0 to the left if it is negative), its number."""
-    places = ends(len(picture.values), len(picture.values) if view.everything else MOST_ROWS)
+    every = range(len(picture.values))
+    places = abridged(every, len(every) if view.everything else MOST_ROWS, None)
     names = [label(picture.ticks, place, view) for place in places]
     numbers = [view.spell(text) for text in format_column(picture.values, view.digits)]
     head = view.spell(picture.ticks.name)

@@ -11,9 +11,9 @@ from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import align
 from attncalc.record.pictures import HeatMap, Ticks
 from attncalc.render import View
-from attncalc.render.page import FAINT, LEAST_HIDDEN, missing, right, shortened
+from attncalc.render.page import FAINT, LEAST_HIDDEN, abridged, missing, right, shortened
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
-from attncalc.render.pictures.sides import LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label
+from attncalc.render.pictures.sides import LONGEST_NARROW, MOST_ROWS, count, few_decimals, label
 
 WIDEST = 100  # columns, if the page has no width
 MOST_NUMBERED = 24  # columns
@@ -54,7 +54,7 @@ def heat_map(picture: HeatMap, view: View) -> Iterator[Text]:
 def _layout(picture: HeatMap, view: View) -> _Layout:
     """The first layout that fits: with numbers, with wide cells, with narrow ones, with columns left out."""
     height, width = picture.values.shape
-    rows = ends(height, height if view.everything else MOST_ROWS)
+    rows = abridged(range(height), height if view.everything else MOST_ROWS, None)
     columns: list[int | None] = [*range(width)]
     labels = [label(picture.rows, row, view) for row in rows]
     margin = max(map(cell_len, [*labels, _corner(picture, view)]))
@@ -64,7 +64,7 @@ def _layout(picture: HeatMap, view: View) -> _Layout:
         if layout.width() <= (view.columns or WIDEST):
             return layout
     room = max(((view.columns or WIDEST) - margin - len(BAR)) // plain.cell, LEAST_HIDDEN)
-    return plain if view.everything else plain._replace(columns=ends(width, room))
+    return plain if view.everything else plain._replace(columns=abridged(columns, room, None))
 
 
 def _numbered(plain: _Layout, picture: HeatMap, view: View) -> list[_Layout]:

@@ -1,4 +1,4 @@
-"""The sides of a picture: which places are shown, their labels, round numbers along an axis."""
+"""The sides of a picture: how many places are shown, their labels, round numbers along an axis."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ DIGITS = 2  # decimals in a picture; its table has more
 MOST_ROWS = 40
 LONGEST_LABEL, LONGEST_NARROW = 16, 8
 NARROW = 60  # columns of a page
-
-
-def ends(size: int, most: int) -> list[int | None]:
-    """The places of an axis that are shown: all, or the first ones, a gap (None) and the last."""
-    return [*range(size)] if size <= most else [*range(most - 2), None, size - 1]
 
 
 def count(places: Sequence[int | None]) -> int:
