@@ -7,7 +7,7 @@ only where the value is the same infinity; for −∞, as in masked scores, a la
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 
@@ -16,7 +16,7 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.evaluate.values import evaluate, plan
+from attncalc.evaluate.values import evaluate, needed, plan
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import (
     BY_HAND,
@@ -496,14 +496,13 @@ class Taken(NamedTuple):
     root: Node
 
 
-def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
+def taken(root: Node, own: Collection[StepKey] = ()) -> Iterator[Taken]:
     """What a spelled-out step becomes if one of its constants, or all of them, are taken to few decimals.
 
     Constants behind own steps stay as they are.
     """
-    behind = walk(root, into=lambda node: () if node.op == "step" and node.key in own else node.sources)
     found: dict[str, tuple[float, dict[Node, _Instead]]] = {}
-    for node in behind:
+    for node in needed(root, given=own):
         for name, value, instead in node.row.constants(node):
             found.setdefault(name, (value, {}))[1][node] = instead
     for name, (value, _) in found.items():

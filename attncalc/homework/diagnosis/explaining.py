@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import WHERE, Mistake, StepKey, in_places
-from attncalc.evaluate.values import is_given
+from attncalc.evaluate.values import is_given, needed
 from attncalc.homework.diagnosis.comparing import (
     Close,
     Odds,
@@ -199,9 +199,7 @@ def _around(question: Question, candidates: Iterable[Solution]) -> list[Solution
     others = question.before.keys() - question.own.keys()
 
     def reads_others(candidate: Solution) -> bool:
-        met = walk(
-            candidate.steps[question.step].sources[0], into=lambda n: () if is_given(n, question.before) else n.sources
-        )
+        met = needed(candidate.steps[question.step].sources[0], given=question.before)
         return any(is_given(node, question.before) and node.key in others for node in met)
 
     return [candidate for candidate in candidates if others and reads_others(candidate)]

@@ -21,7 +21,7 @@ from attncalc.common.errors import DomainError, NotExact
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import at_places, evaluate, is_given, plan, portion
+from attncalc.evaluate.values import at_places, evaluate, evaluate_one, is_given, needed, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, Taken, largest, taken
 from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, enclosing_layer, is_meant, writes
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
@@ -114,8 +114,7 @@ def excerpt(
         name: at_places(found[made], made.axes, {axis: places[axis] for axis in cut})
         for name, (made, cut) in part.taken.items()
     }
-    root = part.roots[0]
-    return evaluate([root], inputs, keep=lambda made: False, careful=careful)[root]
+    return evaluate_one(part.roots[0], inputs, careful=careful)
 
 
 def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> Iterator[tuple[Any, Array]]:
@@ -434,8 +433,7 @@ class Key:
     def own_behind(self, step: StepKey, own: Own) -> dict[StepKey, Array]:
         """The own values that a step is made of, by the usual rules or by an alternative."""
         written = [solution.steps[step].sources[0] for solution in self.right if step in solution.steps]
-        behind = walk(*written, into=lambda node: () if is_given(node, own) else node.sources)
-        return {node.key: own[node.key] for node in behind if is_given(node, own)}
+        return {node.key: own[node.key] for node in needed(*written, given=own) if is_given(node, own)}
 
     def given_to(self, step: StepKey) -> Own:
         """The right values that the layer of a step gets from earlier layers; empty where there are none."""
@@ -461,8 +459,7 @@ class Key:
         places = [(step, at) for step, value in own.items() for at in np.ndindex(value.shape)]
         for number, (step, at) in enumerate(places, 1):
             stacked[step][(number, *at)] += off[step][at]
-        expression, operands = node.sources[0], self.solutions.operands
-        found = evaluate([expression], operands, given=stacked, keep=lambda _: False, careful=False)[expression]
+        found = evaluate_one(node.sources[0], self.solutions.operands, given=stacked, careful=False)
         if found.shape != (count + 1, *node.shape):
             return None
         if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet

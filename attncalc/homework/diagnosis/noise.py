@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.common.numerals import ACCUMULATED, DTYPES, NARROW, Array
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.precisions import Narrow, held
-from attncalc.evaluate.values import Machine, evaluate, is_given
+from attncalc.evaluate.values import Machine, evaluate_one, is_given, needed
 from attncalc.homework.diagnosis.comparing import fits, largest, largest_error
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.nearest import RUNS
@@ -83,13 +83,12 @@ def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
 
     Own values behind a ranking were rounded already, so that they are also worked out anew.
     """
-    node, answer = key.nodes[question.step], question.answer
-    behind = walk(node, into=lambda made: () if made is not node and is_given(made, question.own) else made.sources)
+    answer = question.answer
+    behind = needed(key.nodes[question.step].sources[0], given=question.own)
     ranked = [made for made in behind if made.op in OPS and (OPS[made.op].points or OPS[made.op].jumps)]
     if not ranked or not answer.shape or answer.shape != question.expected.shape:
         return ""
-    into = walk(*ranked, into=lambda made: () if is_given(made, question.own) else made.sources)
-    rounded = {made.key for made in into if is_given(made, question.own)}
+    rounded = {made.key for made in needed(*ranked, given=question.own) if is_given(made, question.own)}
     unranked = {step: value for step, value in question.own.items() if step not in rounded}
     bases = (question.own, unranked, {}) if question.own else ({},)
     away = np.linalg.norm(answer.value - question.expected, axis=-1)
@@ -177,12 +176,11 @@ def are_narrow(key: Key, question: Question, value: Array, base: Own) -> bool:
     """
     node, answer = key.nodes[question.step], question.answer
     base = key.solutions.usable(base, node)
-    behind = walk(node, into=lambda made: () if is_given(made, base) else made.sources)
-    if answer.shape != node.shape or not any(made.row.normalises for made in behind):
+    if answer.shape != node.shape or not any(made.row.normalises for made in needed(node, given=base)):
         return False
     for accumulate in ACCUMULATED:
         norms = _NarrowNorms(Narrow(answer.stored, accumulate))
-        found = evaluate([node], key.solutions.operands, given=base, after_step=norms, keep=lambda _: False)[node]
+        found = evaluate_one(node, key.solutions.operands, given=base, after_step=norms)
         if fits(answer, found).all() and largest_error(answer, found) < BY_NARROW_NORMS * largest_error(answer, value):
             return True
     return False

@@ -15,7 +15,7 @@ from attncalc.calculations import TABLE
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.evaluate.values import evaluate, is_given
+from attncalc.evaluate.values import evaluate_one, needed
 from attncalc.homework.diagnosis.comparing import (
     FAR,
     comes_out,
@@ -29,7 +29,6 @@ from attncalc.homework.diagnosis.comparing import (
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import LEAST_FIGURES, Answer
-from attncalc.language.graph import walk
 
 LARGEST_HALF = 65_504
 HALVES = ("bfloat16", "float16")
@@ -154,7 +153,7 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
         return np.where(np.abs(value) > LARGEST_HALF, np.copysign(np.inf, value), value)
 
     base = key.solutions.usable(base, node)
-    found = evaluate([node], key.solutions.operands, given=base, after_step=held, keep=lambda _: False)[node]
+    found = evaluate_one(node, key.solutions.operands, given=base, after_step=held)
     if found.shape != answer.shape or not found.ndim or not any(beyond):
         return False
     in_lost_row = np.isnan(answer.value) & ~np.isfinite(found).all(axis=-1, keepdims=True)
@@ -283,7 +282,7 @@ def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
     """
     expression = key.nodes[question.step].sources[0]
     base = key.solutions.usable(base, expression)
-    behind = walk(expression, into=lambda node: () if is_given(node, base) else node.sources)
+    behind = needed(expression, given=base)
     used = {node.args["name"] for node in behind if node.op == "input"}
     operands = {name: operand for name, operand in key.solutions.operands.items() if name in used}
     sizes = {axis.name: axis.size for node in behind for axis in node.axes}
@@ -296,7 +295,7 @@ def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
             for i, (at, entry) in enumerate(tried):
                 stacked[(i, *at)] = entry
             read_so = {**key.solutions.operands, name: stacked}
-            found = evaluate([expression], read_so, given=base, keep=lambda _: False, careful=False)[expression]
+            found = evaluate_one(expression, read_so, given=base, careful=False)
             if found.shape != (len(tried), *value.shape) or found.dtype.kind == "c":
                 continue
             hits = fitting(question.answer, found)

@@ -20,7 +20,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, go_on
 from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
-from attncalc.evaluate.values import evaluate, is_given
+from attncalc.evaluate.values import evaluate, is_given, needed
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, rewrite, steps, walk
 from attncalc.solve.problem import Problem, Written
@@ -130,8 +130,7 @@ class Solutions:
         """Whether a rule has used steps from before the gap that the right step does not use."""
 
         def met(node: Node) -> set[StepKey]:
-            found = walk(node, into=lambda node: () if is_given(node, gap.ends) else node.sources)
-            return {node.key for node in found if node.op == "step"}
+            return {node.key for node in needed(node, given=gap.ends) if node.op == "step"}
 
         return not met(root) & gap.front.keys() <= met(self.right.steps[gap.step]) | gap.ends.keys()
 
