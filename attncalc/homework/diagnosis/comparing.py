@@ -25,7 +25,7 @@ from attncalc.homework.reading.answers import (
     ROUND_OFF,
     Answer,
     Tolerance,
-    as_parts,
+    as_floats,
 )
 from attncalc.language.graph import Node, walk
 
@@ -281,7 +281,7 @@ def odds(
     shares = sums and np.all((right >= 0) & (right <= 1))
     share = np.minimum(1.0, width / ((1.0 if shares else _range([*same_shape, value], right)) or 1.0))
     rows: dict[bytes, float] = {}
-    for known, row, wrong in zip(*(_rows(part) for part in (telling, share, value)), strict=True):
+    for known, row, wrong in zip(*(rows_of(part) for part in (telling, share, value)), strict=True):
         told = np.sort(row[known])[: max(int(known.sum()) - 1, 1)] if sums else row[known]
         if told.size:
             rows[wrong.round(9).tobytes()] = float(np.prod(told))
@@ -314,7 +314,8 @@ def _alike(value: Array, right: Array, width: Array) -> Array:
     return np.asarray(close | (value == right) | (np.isnan(value) & np.isnan(right)))
 
 
-def _rows(value: Array) -> Array:
+def rows_of(value: Array) -> Array:
+    """The rows of a value in one table; a number is a row of one."""
     return value.reshape(-1, value.shape[-1]) if value.ndim else value.reshape(1, 1)
 
 
@@ -447,10 +448,9 @@ class Spelled:
             return manners.at(place, front)
 
         value = evaluate(order, operands, given=own, after_step=after_step)[self.root]
-        value = value.astype(np.float64) if value.dtype.kind == "b" else value  # true and false are 1 and 0 on a sheet
         if value.ndim == len(self.root.axes):
             value = np.broadcast_to(value, (count, *value.shape))
-        return Rounded(as_parts(value), manners)
+        return Rounded(as_floats(value), manners)
 
     def _manners(self, kept: Digits, own: Own) -> Manners:
         """Every usual manner of rounding to so many digits."""

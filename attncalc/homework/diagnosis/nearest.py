@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, BY_CHANCE, fits, odds, stands_out
+from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, BY_CHANCE, fits, odds, rows_of, stands_out
 from attncalc.homework.diagnosis.explaining import Explanation, hits, ids, open_to, values_of, without_mistake
 from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution
@@ -277,10 +277,9 @@ def _spread(value: Array, sizes: Array) -> float:
 
 def _tells(answer: Answer, value: Array, right: Array) -> bool:
     """Whether an answer fits too well for chance, by its first rows."""
-    rows = slice(None) if not value.ndim else slice(0, MOST_WEIGHED)
 
     def first(part: Array) -> Array:
-        return part.reshape(-1, part.shape[-1])[rows] if part.ndim else part
+        return rows_of(part)[:MOST_WEIGHED]
 
     return odds(answer.laid(first), first(value), first(right)).convince
 

@@ -24,6 +24,7 @@ from attncalc.homework.diagnosis.comparing import (
     may_fit,
     nearly,
     odds,
+    rows_of,
     stands_out,
 )
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
@@ -236,8 +237,8 @@ def _copied(value: Array, right: Array) -> Iterator[Array]:
     """The only row that is wrong, with another one in its place."""
     if value.ndim < 2:
         return
-    rows = value.reshape(-1, value.shape[-1])
-    wrong = np.flatnonzero(~right.reshape(rows.shape).all(axis=-1))
+    rows = rows_of(value)
+    wrong = np.flatnonzero(~rows_of(right).all(axis=-1))
     if len(wrong) == 1 and len(rows) <= MOST_COPIED:
         for row in rows:
             changed = rows.copy()
@@ -322,11 +323,11 @@ def _last_made_up(answer: Answer, value: Array, right: Array) -> bool:
     """Whether only two shares of one row are wrong, the last of which makes up for the other to the sum of 1."""
     if not right.ndim or right.sum() < LEAST_RIGHT or not _are_shares(value):
         return False
-    row = ~right.reshape(-1, right.shape[-1])
+    row = ~rows_of(right)
     at = row.any(axis=1)
     if at.sum() != 1 or row[at].sum() != 2 or not row[at][0, -1]:
         return False
-    shares = answer.value.reshape(row.shape)[at][0]
+    shares = rows_of(answer.value)[at][0]
     return bool((shares >= 0).all() and abs(shares.sum() - 1) <= 1e-9)
 
 

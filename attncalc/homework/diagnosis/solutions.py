@@ -156,17 +156,14 @@ class Solutions:
 
     def values_once(self, nodes: Sequence[Node], own: Own | None) -> dict[Node, Array]:
         """The nodes' values, as in `values`, but none is kept: nobody asks for them again."""
-        own, found = own or {}, dict[Node, Array]()
-        for odd, alike in self._by_odd_shapes(nodes, own).items():
-            found |= self._evaluated(alike, {step: value for step, value in own.items() if step not in odd})
+        found: dict[Node, Array] = {}
+        for usable, alike in self._by_usable(nodes, own or {}):
+            found |= self._evaluated(alike, usable)
         return found
 
     def usable(self, own: Own | None, node: Node) -> Own:
         """The own values that have the shapes of the steps behind a node, which a mistake may have changed."""
-        if not own:
-            return {}
-        [odd] = self._by_odd_shapes([node], own)
-        return {step: value for step, value in own.items() if step not in odd} if odd else own
+        return self._by_usable([node], own)[0][0] if own else {}
 
     def _evaluated(self, nodes: Sequence[Node], given: Own) -> dict[Node, Array]:
         """The nodes' values; NaN throughout for a node that has none because of a mistake or of own values."""
@@ -178,15 +175,15 @@ class Solutions:
                 return {nodes[0]: np.full(nodes[0].shape, np.nan)}
             return {node: self._evaluated([node], given)[node] for node in nodes}
 
-    def _by_odd_shapes(self, nodes: Sequence[Node], own: Own) -> dict[frozenset[StepKey], list[Node]]:
-        """The nodes, grouped by the own values whose shapes differ from those of the steps behind them."""
+    def _by_usable(self, nodes: Sequence[Node], own: Own) -> list[tuple[Own, list[Node]]]:
+        """The nodes, grouped by the own values that have the shapes of the steps behind them."""
         found: dict[frozenset[StepKey], list[Node]] = {}
         for node in nodes:
             if node not in self._behind:
                 self._behind[node] = {(step.key, step.shape) for step in walk(node) if step.op == "step"}
             odd = frozenset(step for step, shape in self._behind[node] if step in own and own[step].shape != shape)
             found.setdefault(odd, []).append(node)
-        return found
+        return [({step: own[step] for step in own if step not in odd}, alike) for odd, alike in found.items()]
 
     def _solved(self, rules: tuple[Mistake, ...]) -> Solution:
         """The problem solved by these rules: options first, then forward steps, then those of the gradient."""
