@@ -37,7 +37,7 @@ ROUGHLY = 0.1
 """If a few entries are further off than this, relative to the largest, the others need not be compared."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
-FAR = 16
+BEYOND_NOISE = 16
 """A stored number that is off by more than this many times its noise may be a slip."""
 
 
@@ -60,7 +60,7 @@ def is_right(answer: Answer, value: Array) -> bool:
     return bool(((_within_digits if zeros else fits)(answer, value) | ~answer.answered).all())
 
 
-def stands_out(answer: Answer, value: Array, times: float = FAR) -> bool:
+def stands_out(answer: Answer, value: Array, times: float = BEYOND_NOISE) -> bool:
     """Whether some entry is off by more than `times` the noise of its type; a smaller error may have no cause."""
     if answer.slack is None or answer.shape != value.shape:
         return True

@@ -50,7 +50,7 @@ MOST_HEADS = 16
 CUT = "fused-qkv-order"
 OF_MANY = ("h", "b")
 """The axes of heads, and of the items of a batch: a mistake may be made in some of them alone."""
-FAR = 30
+BY_ROUNDING = 30
 """Rounding on the way moves a number by at most this many units of its last digit plus 2 % of the largest."""
 
 
@@ -403,4 +403,4 @@ def is_about(answer: Answer, value: Array) -> bool:
     """Whether rounding could turn a value into what was written: a quick test before a closer look."""
     with np.errstate(invalid="ignore"):
         off = np.abs(answer.value - value)
-    return bool(np.all((off <= FAR * answer.unit + 0.02 * largest(value)) | ~np.isfinite(value)))
+    return bool(np.all((off <= BY_ROUNDING * answer.unit + 0.02 * largest(value)) | ~np.isfinite(value)))

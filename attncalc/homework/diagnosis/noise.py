@@ -72,7 +72,7 @@ def among_narrow(answer: Answer, rounded: str) -> Answer:
     return replace(answer.as_stored(rounded), said=False, inferred=True)
 
 
-NEARER = 0.25
+BY_RANKING = 0.25
 """A row comes of another ranking if it is nearer to that than this share of its distance from the right one."""
 RANKED = "right but for what {}'s noise ranks otherwise: tokens may go to other experts whose scores are as near"
 ROUNDED = "right but for what {}'s noise rounds to another whole number: between two of them either may be as near"
@@ -94,7 +94,7 @@ def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
     away = np.linalg.norm(answer.value - question.expected, axis=-1)
     off = ~fits(answer, question.expected).all(axis=-1)
     for value in (value for base in bases for value in key.worked_out_in(question.step, stored, RUNS, base)):
-        near = np.linalg.norm(answer.value - value, axis=-1) < NEARER * away
+        near = np.linalg.norm(answer.value - value, axis=-1) < BY_RANKING * away
         off &= ~(near & fits(answer, value).all(axis=-1))
         if not off.any():
             return RANKED if any(OPS[made.op].points for made in ranked) else ROUNDED

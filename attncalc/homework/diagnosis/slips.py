@@ -17,7 +17,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate_one, needed
 from attncalc.homework.diagnosis.comparing import (
-    FAR,
+    BEYOND_NOISE,
     comes_out,
     fits,
     fitting,
@@ -141,7 +141,7 @@ def _sticks_out(answer: Answer, value: Array, right: Array) -> bool:
     with np.errstate(invalid="ignore"):
         off = np.abs(answer.value - value)
     off = np.where(np.isfinite(off), off, np.where(right, 0.0, np.inf))
-    return bool(off[~right].min() > FAR * off[right].max(initial=0.0))
+    return bool(off[~right].min() > BEYOND_NOISE * off[right].max(initial=0.0))
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:

@@ -16,7 +16,7 @@ from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.diagnosis.slips import listed
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.policies import policy_of
-from attncalc.homework.marking.whole_class import Carried, Graded, shared_out
+from attncalc.homework.marking.whole_class import CarriedProblem, Graded, shared_out
 from attncalc.inputs.given import spoken
 from attncalc.inputs.resolve import read_json
 from attncalc.record import documents
@@ -118,7 +118,7 @@ def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
     steps = tuple(_step(step) for step in row["steps"])
     points = row.get("points", {})
     marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy, points=points)
-    carried = Carried(**row["carried"]) if "carried" in row else None
+    carried = CarriedProblem(**row["carried"]) if "carried" in row else None
     return Graded(row["student"], row["source"], marked, carried=carried, variants=row.get("variants", {}))
 
 

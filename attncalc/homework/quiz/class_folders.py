@@ -32,7 +32,7 @@ OF_A_BANK = ("name", "title", "points")
 """What keys.json says of a bank's problem in addition: its names, and what it earns."""
 
 
-def shared_out(
+def class_keys(
     students: Sequence[str], problems: Sequence[Problem], asked: Asked, level: str, kept: Iterable[str]
 ) -> Keys:
     """The keys of a class: a problem for each student, in their order."""
