@@ -98,8 +98,7 @@ class Handouts:
             for word in words:
                 if word not in known:
                     raise OptionError(f"{quoted(word)} is not {either(known)}", hint=near(word, known))
-        told = formulas == FORMULAS[-1] if reasons is None else reasons
-        return self.written([*formats], [*export], Wording(formulas, told), visibility, lambda _: None)
+        return self.written([*formats], [*export], Wording(formulas, reasons), visibility, lambda _: None)
 
     def written(
         self,

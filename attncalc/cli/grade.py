@@ -19,13 +19,14 @@ from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, outpu
 from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple, is_device, is_file, shown
 from attncalc.evaluate.large.cores import count
-from attncalc.homework.marking.overrides import Blank, Override, overridden, read_overrides
-from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, names_of, read_report
+from attncalc.homework.marking.overrides import Blank, Override, names_of, overridden, read_overrides
+from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, read_report
 from attncalc.homework.marking.whole_class import Assignment, Graded, Settings, absent, blank_by, exit_status
 from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
 from attncalc.homework.reading.names import comparable, file_name
 from attncalc.homework.reports.class_reports import (
+    LONGEST_SHOWN,
     REPORTS,
     SUFFIXES,
     VISIBILITIES,
@@ -49,7 +50,6 @@ MOST_JOBS = 64
 ANY_ROWS = 10**9
 MOST_NAMED = 3
 """The most students that are named whose sheets cannot be read."""
-LONGEST_SHOWN = 60
 MOST_SECONDS = 20
 """How long the scheduler of a cluster may take to answer."""
 WITHOUT_PAGES = ("csv", "junit", "tap", "gradescope")

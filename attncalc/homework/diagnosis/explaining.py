@@ -30,6 +30,7 @@ from attncalc.homework.diagnosis.comparing import (
 from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, writes
 from attncalc.homework.reading.answers import BY_HAND, Answer
+from attncalc.homework.reading.sheets import spelled
 from attncalc.language.graph import walk
 
 Explanation = tuple[Mistake, ...]
@@ -341,7 +342,7 @@ def in_some_places(
             continue
         if mixed is not None and (other := one.steps.get(mixed.key)):
             group, name = mixed.key
-            place = "/".join(filter(None, (group.rpartition("/")[2], name)))
+            place = spelled((group.rpartition("/")[2], name))
             mistakes += [in_places(mistake, places, place, other.sources[0]) for places in several]
         elif mistake.rule:
             mistakes += [in_places(mistake, places) for places in several]

@@ -119,10 +119,15 @@ def _change(found: list[Graded], change: Override, blank: Blank) -> list[Overrid
     return log
 
 
+def names_of(step: str) -> tuple[str, str]:
+    """The two names of a step: in full, and the last part alone."""
+    return step, step.rpartition("/")[2]
+
+
 def _meant(steps: Sequence[MarkedStep], change: Override, where: str) -> MarkedStep:
     """The step that a change means, by its name or the last part of it."""
     for step in steps:
-        if change.step in (step.name, step.name.rpartition("/")[2]):
+        if change.step in names_of(step.name):
             return step
     names = [step.name for step in steps]
     hint = near(change.step, names) or f"it has {', '.join(names)}"

@@ -14,7 +14,7 @@ import numpy as np
 from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.diagnosis.slips import listed
-from attncalc.homework.marking.overrides import Override
+from attncalc.homework.marking.overrides import Override, names_of
 from attncalc.homework.marking.policies import policy_of
 from attncalc.homework.marking.whole_class import CarriedProblem, Graded, shared_out
 from attncalc.inputs.given import spoken
@@ -185,11 +185,6 @@ def _by(policy: Policy, one: Graded, marked: Marked) -> Graded:
     if one.carried is not None and policy != marked.policy:
         one = replace(one, carried=one.carried._replace(marks=""))
     return replace(one, marked=remarked(marked, policy))
-
-
-def names_of(step: str) -> tuple[str, str]:
-    """The two names of a step: in full, and the last part alone."""
-    return step, step.rpartition("/")[2]
 
 
 def remarked(marked: Marked, policy: Policy) -> Marked:

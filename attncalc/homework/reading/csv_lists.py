@@ -48,12 +48,17 @@ class Headed(NamedTuple):
             yield row.line, [meant(row.cells[i]) for i in places]
 
 
+def delimiter_in(text: str, mark: str | None = None) -> str:
+    """The delimiter of a list, which may be said by a mark; it is no blank, as names of students have blanks."""
+    found = delimiter_of(first_line(text), Reading().parted_by(mark))
+    return "," if found == BLANKS else found
+
+
 def headed(path: str, tell: Tell) -> Headed:
     """A list with column names in its first row, as any spreadsheet saves it."""
     source, data = shown(path), read_file(path)
     text, mark = without_mark(decode_table(data, source, lambda remark: tell(f"{source}: {remark}")))
-    delimiter = delimiter_of(first_line(text), Reading().parted_by(mark))
-    delimiter = "," if delimiter == BLANKS else delimiter  # names of students have blanks
+    delimiter = delimiter_in(text, mark)
     rows = list(rows_in(text, delimiter, source))
     if not rows:
         raise InputError(f"{source} is empty", hint="its first row names the columns")
