@@ -20,7 +20,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.language import kernels as doors
 from attncalc.language.axes import Axes, Axis, align
-from attncalc.language.graph import Node, given, walk
+from attncalc.language.graph import Node, given, walk_to
 
 if TYPE_CHECKING:
     from attncalc.language.doubled_kernels import Double
@@ -87,7 +87,7 @@ def is_given(node: Node, given: Keys) -> bool:
 
 def needed(*roots: Node, given: Keys) -> list[Node]:
     """The nodes behind the roots, sources first; behind a given step none is needed."""
-    return walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
+    return walk_to(lambda node: is_given(node, given), *roots)
 
 
 class Values(dict[Node, Array]):

@@ -27,7 +27,7 @@ from attncalc.homework.reading.answers import (
     Tolerance,
     as_floats,
 )
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk, walk_to
 
 AS_MINUS_INFINITY = -750.0
 """From here on down a number stands for −∞ in masked scores: its exponential is 0. Scores may be added to −10000."""
@@ -562,7 +562,7 @@ def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:
                 known[part] = opened(copy) if part.op != "step" else copy
         return known[body]
 
-    for node in walk(root, into=lambda node: () if node in new else node.sources):
+    for node in walk_to(new.__contains__, root):
         if node in new:
             continue
         sources = [new[source] for source in node.sources]

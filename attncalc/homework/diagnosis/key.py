@@ -26,7 +26,7 @@ from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Sp
 from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, enclosing_layer, is_meant, writes
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_floats, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk, walk_to
 from attncalc.record.trace import NOTHING, Given, remarked
 from attncalc.solve.leftovers import Leftovers
 from attncalc.solve.problem import Problem, is_large
@@ -70,7 +70,7 @@ def entries_of(node: Node) -> int:
 def most_entries(node: Node, known: dict[Node, int] | None = None) -> int:
     """The number of entries of the largest value behind a node; `known` holds such numbers that were found before."""
     found = {} if known is None else known
-    for each in walk(node, into=lambda node: () if node in found else node.sources):
+    for each in walk_to(found.__contains__, node):
         found[each] = max(entries_of(each), *(found[source] for source in each.sources), 0)
     return found[node]
 
@@ -445,7 +445,7 @@ class Key:
         def is_given_to_it(node: Node) -> bool:
             return node.op == "step" and enclosing_layer(node.key[0]) != layer
 
-        met = walk(self.nodes[step], into=lambda node: () if is_given_to_it(node) else node.sources)
+        met = walk_to(is_given_to_it, self.nodes[step])
         given = [node.key for node in met if is_given_to_it(node)]
         return self.foresee(given) if layer and any(enclosing_layer(group) for group, _ in given) else {}
 

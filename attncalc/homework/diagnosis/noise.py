@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import is_
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from attncalc.homework.diagnosis.nearest import RUNS
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
 from attncalc.homework.reading.stored_types import narrowest
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk_to
 from attncalc.language.primitive import OPS
 
 
@@ -155,7 +156,7 @@ class _NarrowNorms:
         for root in order:
             if root.row.normalises:
                 x = root.sources[1]
-                between = walk(root, into=partial(_up_to, x))
+                between = walk_to(partial(is_, x), root)
                 found.update(node for node in between if node is not x and node.sources and node.op != "step")
         return found
 
@@ -163,10 +164,6 @@ class _NarrowNorms:
         """The machine's value of a node; a root is that of its mean alone, even where squares overflow."""
         value = np.sqrt(sources[0]) if node.row.normalises else value
         return self.machine.made(node, value, sources).astype(np.float64)
-
-
-def _up_to(end: Node, node: Node) -> Sequence[Node]:
-    return () if node is end else node.sources
 
 
 def are_narrow(key: Key, question: Question, value: Array, base: Own) -> bool:

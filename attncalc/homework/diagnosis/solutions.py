@@ -22,7 +22,7 @@ from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.evaluate.values import evaluate, is_given, needed
 from attncalc.language.axes import Axes
-from attncalc.language.graph import Node, rewrite, steps, walk
+from attncalc.language.graph import Node, rewrite, steps, walk, walk_to
 from attncalc.solve.problem import Problem, Written
 from attncalc.solve.solver import write
 
@@ -313,8 +313,7 @@ class _Writing:
         self._due = forward.as_due
         self._order: Sequence[Node] = forward.order
         if roots is not forward.roots:  # another rule was written before: its steps are the due ones
-            there = filter(None, roots)
-            self._order = walk(*there, into=lambda node: () if self._is_end(node) else node.sources)
+            self._order = walk_to(self._is_end, *filter(None, roots))
             self._due = {**self._due, **{node.key: node for node in self._order if node.op == "step"}}
         self._at = 0
         self._first: str | None = None  # the part that is changed first
@@ -387,7 +386,7 @@ class _Writing:
         def is_of_another(node: Node) -> bool:
             return node.op == "step" and enclosing_layer(node.key[0]) != layer
 
-        met = walk(node, into=lambda node: () if is_of_another(node) else node.sources)
+        met = walk_to(is_of_another, node)
         return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
 
     def _as_due(self, group: str, step: StepKey) -> Node:
@@ -510,7 +509,7 @@ class _Pool:
     def take_in(self, *roots: Node) -> list[Node]:
         """A graph in nodes of the pool; what a node of the pool is made of is in it already."""
         new: dict[Node, Node] = {}
-        for node in walk(*roots, into=lambda node: () if node in self._made else node.sources):
+        for node in walk_to(self._made.__contains__, *roots):
             own = node in self._made
             new[node] = node if own else self.node(node.op, [new[s] for s in node.sources], node.args, node.axes)
         return [new[root] for root in roots]
