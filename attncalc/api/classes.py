@@ -36,8 +36,7 @@ from attncalc.homework.reports.class_reports import (
     overview,
     report,
 )
-from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
-from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS, written_for
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.inputs.json_files import JsonFile
 from attncalc.inputs.problem_files import document_file
@@ -110,8 +109,7 @@ class Grades:
             return gradescope(own[0], how, own[1:])
         if format not in FORMATS:
             raise OptionError(f"feedback has no format {quoted(format)}", hint=near(format, FORMATS))
-        form = "table" if format == "text" else format
-        return str(write(feedback_page(own[0], how), form, View(width=TEXT_COLUMNS)))
+        return written_for(own[0], format, how)
 
     def by(self, policy: Policy) -> Grades:
         """The same class with marks by another policy, found from the verdicts."""

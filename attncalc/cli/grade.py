@@ -36,8 +36,7 @@ from attncalc.homework.reports.class_reports import (
     overview,
 )
 from attncalc.homework.reports.class_reports import report as page
-from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
-from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.feedback import FORMATS, written_for
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.inputs.reading import Reading
@@ -472,8 +471,7 @@ def _somebodys(graded: Sequence[Graded], task: _Task | None) -> list[Graded]:
 
 def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str, read: Sequence[str]) -> None:
     """Write a page for each student."""
-    form, view = "table" if format == "text" else format, View(width=TEXT_COLUMNS)
-    _write_each(graded, folder, read, FORMATS[format], lambda one: str(write(feedback_page(one, how), form, view)))
+    _write_each(graded, folder, read, FORMATS[format], lambda one: written_for(one, format, how))
 
 
 def _write_each(
