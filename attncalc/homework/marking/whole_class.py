@@ -214,10 +214,13 @@ class _ByOwn:
         is_old = any(one is meant[0] for one in self.keys.replaced)
         return replace(graded, carried=CarriedProblem(meant[0].student, in_marks(there.score, there.out_of), is_old))
 
+    def of(self, student: str) -> list[Variant]:
+        """The problems of a student, or else those for all."""
+        return self.by_name.get(comparable(student)) or self.by_name.get("", [])
+
     def _called(self, problem: str, student: str) -> list[Variant]:
         """Those of a student's several problems that have the name."""
-        own = self.by_name.get(comparable(student)) or self.by_name.get("", [])
-        return [one for one in own if one.name and one.name == problem]
+        return [one for one in self.of(student) if one.name and one.name == problem]
 
     def _own(self, sheet: Sheet, name: str, meant: Sequence[Variant]) -> Variant:
         """The problem by which a sheet is marked: the one that it names, of its student's own or of those for all.
@@ -225,7 +228,7 @@ class _ByOwn:
         A sheet without a student's name belongs to the student whose problem it names.
         """
         said = sheet.student or name
-        found = self.by_name.get(comparable(said)) or self.by_name.get("", [])
+        found = self.of(said)
         if meant and not found and not sheet.student:
             found = self.by_name.get(comparable(meant[0].student), [])
         if not found:
@@ -295,7 +298,7 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
             found.setdefault(one.student, {})[one.problem] = one
     whole = []
     for student, sheets in found.items():
-        own = markers.by_name.get(comparable(student)) or markers.by_name[""]
+        own = markers.of(student)
         parts = [sheets.get(each.name) or markers.blank(each, student) for each in own]
         steps = [replace(step, name=f"{part.problem}/{step.name}") for part in parts for step in part.steps]
         first = next(iter(sheets.values()))
@@ -336,7 +339,7 @@ def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Setting
         name = names[found]
         if keys is not None:
             made = _ByOwn(keys, settings)
-            own = made.by_name.get(found) or made.by_name.get("", [])
+            own = made.of(student)
             return several_problems([made.blank(own[0], name)], keys, settings)[0] if own else None
         if several or most is None:
             fault = f"what the steps of {quoted(name)} earn is not known without a sheet that can be read"
