@@ -73,14 +73,10 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
             yield _matching_rounded(key, question, singles, base)
         yield _matching_in_full(key, question, singles)
     somewhere = in_some_places(key, question, singles)
-    for close in (fits, nearly):
-        for base in question.bases:
-            yield _matching(key, question, somewhere, base, close, tried=len(singles))
+    yield from _by_digits(key, question, somewhere, tried=len(singles))
     if question.answer.value.size <= BY_HAND and not is_lost(question.answer, question.expected):
         both = candidates_for(question, pairs(key, question))
-        for close in (fits, nearly):
-            for base in question.bases:
-                yield _matching(key, question, both, base, close, tried=len(singles))
+        yield from _by_digits(key, question, both, tried=len(singles))
 
 
 def likelier_first(key: Key, question: Question) -> list[Solution]:
@@ -96,8 +92,7 @@ def in_rows(key: Key, question: Question) -> Iterator[list[Explanation]]:
     if question.by_hand:
         singles = candidates_for(question, key.wrong)
         somewhere = in_some_places(key, question, singles, [*WHERE])
-        for close, base in product((fits, nearly), question.bases):
-            yield _matching(key, question, somewhere, base, close, tried=len(singles))
+        yield from _by_digits(key, question, somewhere, tried=len(singles))
 
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
@@ -105,9 +100,7 @@ def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[
     if not made or not key.is_small(question.step):
         return []  # a large step says enough
     candidates = [one for one in candidates_for(question, key.wrong) if one.mistakes[0] in made]
-    ways = product((fits, nearly), question.bases)
-    found = (_matching(key, question, candidates, base, close, prior=AGAIN) for close, base in ways)
-    return next(filter(None, found), [])
+    return next(filter(None, _by_digits(key, question, candidates, prior=AGAIN)), [])
 
 
 def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[Explanation]:
@@ -243,6 +236,14 @@ def _gap(key: Key, question: Question) -> list[StepKey]:
 
 
 # What they give
+
+
+def _by_digits(
+    key: Key, question: Question, candidates: Sequence[Solution], *, tried: int = 0, prior: float = 1.0
+) -> Iterator[list[Explanation]]:
+    """The candidates that give what was written, then those that give it but for the last digit, from each base."""
+    for close, base in product((fits, nearly), question.bases):
+        yield _matching(key, question, candidates, base, close, tried=tried, prior=prior)
 
 
 def _matching(

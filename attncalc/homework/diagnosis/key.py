@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
@@ -23,7 +23,16 @@ from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import at_places, evaluate, evaluate_one, is_given, needed, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, Taken, largest, taken
-from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, enclosing_layer, is_meant, writes
+from attncalc.homework.diagnosis.solutions import (
+    Gap,
+    Own,
+    Solution,
+    Solutions,
+    enclosing_layer,
+    is_meant,
+    is_outside,
+    writes,
+)
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_floats, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk, walk_to
@@ -441,12 +450,8 @@ class Key:
     def given_to(self, step: StepKey) -> Own:
         """The right values that the layer of a step gets from earlier layers; empty where there are none."""
         layer = enclosing_layer(step[0])
-
-        def is_given_to_it(node: Node) -> bool:
-            return node.op == "step" and enclosing_layer(node.key[0]) != layer
-
-        met = walk_to(is_given_to_it, self.nodes[step])
-        given = [node.key for node in met if is_given_to_it(node)]
+        met = walk_to(partial(is_outside, layer=layer), self.nodes[step])
+        given = [node.key for node in met if is_outside(node, layer)]
         return self.foresee(given) if layer and any(enclosing_layer(group) for group, _ in given) else {}
 
     def most_moved(self, node: Node, own: Own, off: Mapping[StepKey, Array]) -> Array | None:

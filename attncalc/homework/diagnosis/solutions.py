@@ -326,11 +326,7 @@ class _Writing:
 
     def _is_behind_the_first(self, node: Node) -> bool:
         """Whether a node is a step of another layer than the one that is changed first."""
-        return (
-            self._first is not None
-            and node.op == "step"
-            and enclosing_layer(node.key[0]) != enclosing_layer(self._first)
-        )
+        return self._first is not None and is_outside(node, enclosing_layer(self._first))
 
     def of(self, node: Node | None) -> Node | None:
         """What a node of the graph has become; None where it cannot be formed."""
@@ -382,12 +378,8 @@ class _Writing:
 
     def _is_over_what_was(self, node: Node, layer: str) -> bool:
         """Whether a node is over another layer as that was before the rule was written into it."""
-
-        def is_of_another(node: Node) -> bool:
-            return node.op == "step" and enclosing_layer(node.key[0]) != layer
-
-        met = walk_to(is_of_another, node)
-        return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
+        met = walk_to(partial(is_outside, layer=layer), node)
+        return any(is_outside(node, layer) and self._new.get(node, node) is not node for node in met)
 
     def _as_due(self, group: str, step: StepKey) -> Node:
         """The right expression of a step, over what nodes outside the part that it shares with a group have become."""
@@ -472,6 +464,11 @@ def enclosing_layer(group: str) -> str:
     """The layer that a part is in; "" for what is in none."""
     found = re.match(r".*?layer \d+", group)
     return found[0] if found else ""
+
+
+def is_outside(node: Node, layer: str) -> bool:
+    """Whether a node is a step that is not in this layer."""
+    return node.op == "step" and enclosing_layer(node.key[0]) != layer
 
 
 def _key(node: Node) -> StepKey | None:

@@ -256,9 +256,7 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
     telling = even or answer.used >= LEAST_FIGURES or bool(answer.exact.all())
     if 1 < wrong <= right.size // (2 if telling else 4):  # else more digits would tell more
         return f"{wrong} entries are wrong, {_the_others(right.size - wrong)} right: work these out once more"
-    if even:
-        return "no known mistake gives this"
-    if answer.used < LEAST_FIGURES and not answer.exact.all():
+    if not even and answer.used < LEAST_FIGURES and not answer.exact.all():
         return f"no known mistake: {LEAST_FIGURES} decimals or more would tell more"
     return "no known mistake gives this"
 
