@@ -227,7 +227,8 @@ def grade(
     if sheet is not None:
         _fill_in(sheet, graded)
     if pages is not None:
-        _hand_back(_somebodys(graded, task), account, pages, back.feedback_format or "html", files)
+        form = back.feedback_format or "html"
+        _write_each(_somebodys(graded, task), pages, files, FORMATS[form], lambda one: written_for(one, form, account))
     if not alone:
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
@@ -467,11 +468,6 @@ def _somebodys(graded: Sequence[Graded], task: _Task | None) -> list[Graded]:
     nothing = [] if task is None else [one for one in task.found if one.nobodys]
     nobodys = {word for one in nothing for word in (one.source, code(one.name))}
     return [one for one in graded if one.source not in nobodys]
-
-
-def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str, read: Sequence[str]) -> None:
-    """Write a page for each student."""
-    _write_each(graded, folder, read, FORMATS[format], lambda one: written_for(one, format, how))
 
 
 def _write_each(

@@ -76,7 +76,7 @@ def readable(graded: Iterable[Graded]) -> list[Marked]:
 
 
 MOST_MARKERS = 8
-DECIMALS = 2
+POINT_DECIMALS = 2
 """Decimals of what a step earns, where the points of a problem are shared out among its steps."""
 WHOSE = ("student", "problem", "folder")
 """What keys.json says of whose a problem is; problems that are otherwise alike share a marker."""
@@ -280,8 +280,8 @@ def shared_out(steps: Sequence[MarkedStep], points: float) -> Iterator[MarkedSte
     """The steps with a problem's points shared out among them, rounded so that they still add up to these."""
     whole, reached = sum(step.out_of for step in steps), 0.0
     for step in steps:
-        before, reached = round(reached, DECIMALS), reached + (points * step.out_of / whole if whole else 0.0)
-        out_of = round(round(reached, DECIMALS) - before, DECIMALS)
+        before, reached = round(reached, POINT_DECIMALS), reached + (points * step.out_of / whole if whole else 0.0)
+        out_of = round(round(reached, POINT_DECIMALS) - before, POINT_DECIMALS)
         share = step.score / step.out_of if step.out_of else 0.0
         yield replace(step, score=out_of * share, out_of=out_of)
 
