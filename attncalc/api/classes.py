@@ -24,7 +24,7 @@ from attncalc.homework.marking.whole_class import Assignment, Graded, assignment
 from attncalc.homework.quiz.handouts import KEY, problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
 from attncalc.homework.reading.keys_file import PROBLEM
-from attncalc.homework.reading.names import comparable
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, from_python
 from attncalc.homework.reading.submissions import submissions, submitter
 from attncalc.homework.reports.class_reports import (
@@ -71,7 +71,7 @@ class Grades:
 
     def __getitem__(self, student: str) -> Marked:
         for one in self.sheets:
-            if comparable(one.student) == comparable(student):
+            if folded(one.student) == folded(student):
                 if one.marked is None:
                     raise InputError(one.error, hint=one.hint)
                 return one.marked
@@ -99,7 +99,7 @@ class Grades:
         is their results.json, and `visibility` when it is shown there: visible, hidden, after_due_date,
         after_published.
         """
-        own = [one for one in self.sheets if comparable(one.student) == comparable(student)]
+        own = [one for one in self.sheets if folded(one.student) == folded(student)]
         if not own:
             raise self._missing(student)
         if visibility not in VISIBILITIES:
@@ -246,14 +246,14 @@ def whose(found: Sequence[Submission], student: str | None, task: Assignment) ->
         return [*found]
     names = submitter(student)
     known = task.keys.by_name if task.keys is not None else {}
-    name = next((name for name in names if comparable(name) in known), names[0])
+    name = next((name for name in names if folded(name) in known), names[0])
     return [one._replace(name=name, known=True) for one in found]
 
 
 def still_absent(missing: Sequence[str], graded: Sequence[Graded]) -> list[str]:
     """The students without a sheet, except those who have marks by hand."""
-    there = {comparable(one.student) for one in graded}
-    return [student for student in missing if comparable(student) not in there]
+    there = {folded(one.student) for one in graded}
+    return [student for student in missing if folded(student) not in there]
 
 
 def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:

@@ -29,7 +29,7 @@ from attncalc.homework.reading.asked import asked, from_document, words_of
 from attncalc.homework.reading.csv_lists import Tell
 from attncalc.homework.reading.csv_lists import roster as read_roster
 from attncalc.homework.reading.keys_file import KEYS, LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
-from attncalc.homework.reading.names import comparable
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
 from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.problem_files import document_of
@@ -275,9 +275,9 @@ def _students(roster: str | PathLike[str] | Sequence[str], tell: Tell) -> list[s
     """The names in a file, or those of a list."""
     if isinstance(roster, str | PathLike):
         return read_roster(fspath(roster), tell)
-    twice = next((name for i, name in enumerate(roster) if comparable(name) in map(comparable, roster[:i])), None)
+    twice = next((name for i, name in enumerate(roster) if folded(name) in map(folded, roster[:i])), None)
     if twice is not None:
         raise OptionError(f"the roster names {quoted(twice)} twice")
-    if not roster or not all(map(comparable, roster)):
+    if not roster or not all(map(folded, roster)):
         raise OptionError("a roster is a list of names, none of which is empty")
     return [*roster]

@@ -24,7 +24,7 @@ from attncalc.homework.marking.regrading import Change, Report, by_policy, chang
 from attncalc.homework.marking.whole_class import Assignment, Graded, Settings, absent, blank_by, exit_status
 from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
-from attncalc.homework.reading.names import comparable, file_name
+from attncalc.homework.reading.names import file_name, folded
 from attncalc.homework.reports.class_reports import (
     LONGEST_SHOWN,
     REPORTS,
@@ -338,8 +338,8 @@ def _settled(
     was, old = ((), ()) if before is None else (before.graded, before.log)
     graded, log = overridden(found.graded, changed, old, found.blank)
     missing, several = still_absent(found.absent, graded), found.several
-    kept = {(comparable(one.student), one.step) for one in log}
-    lost = [one for one in old if (comparable(one.student), one.step) not in kept]
+    kept = {(folded(one.student), one.step) for one in log}
+    lost = [one for one in old if (folded(one.student), one.step) not in kept]
     if back.anonymous:
         graded, log = anonymous(graded, log)
         was, _ = anonymous(was, ())
@@ -374,8 +374,8 @@ def _changed(path: Path | None, before: Report | None, again: Again, read: Readi
         held = read_report(str(path)).log if path is not None and is_file(str(path)) else ()
     except AttncalcError:
         return changed  # it is no report
-    again_by_hand = {(comparable(one.student), one.step) for one in (*(before.log if before else ()), *changed)}
-    lost = [one for one in held if not {(comparable(one.student), step) for step in names_of(one.step)} & again_by_hand]
+    again_by_hand = {(folded(one.student), one.step) for one in (*(before.log if before else ()), *changed)}
+    lost = [one for one in held if not {(folded(one.student), step) for step in names_of(one.step)} & again_by_hand]
     if lost:
         fault = f"{shown(str(path))} has marks by hand that would be lost: {both(map(str, lost), MOST_NAMED)}"
         raise InputError(fault, hint=f"--regrade {shown(str(path))} with another -o FILE keeps them")

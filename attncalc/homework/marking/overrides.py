@@ -11,7 +11,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.csv_lists import Tell, headed
-from attncalc.homework.reading.names import comparable
+from attncalc.homework.reading.names import folded
 from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import MARK_DECIMALS, MarkedStep
 
@@ -91,7 +91,7 @@ def overridden(
 def _change(found: list[Graded], change: Override, blank: Blank) -> list[Override]:
     """Change the marks of each sheet of a student."""
     where = f"{change.source}: " if change.source else ""
-    places = [i for i, one in enumerate(found) if comparable(one.student) == comparable(change.student)]
+    places = [i for i, one in enumerate(found) if folded(one.student) == folded(change.student)]
     if not places and (made := blank(change.student)) is not None:
         places = [len(found)]
         found.append(made)

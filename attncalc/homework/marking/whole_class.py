@@ -19,7 +19,7 @@ from attncalc.homework.reading.answers import Sheet, Unread, nothing
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import Submission
 from attncalc.homework.reading.keys_file import Keys, Variant, is_keys, read_keys
-from attncalc.homework.reading.names import comparable
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, StepNames, from_file, limited
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.problem_files import document_of
@@ -216,7 +216,7 @@ class _ByOwn:
 
     def of(self, student: str) -> list[Variant]:
         """The problems of a student, or else those for all."""
-        return self.by_name.get(comparable(student)) or self.by_name.get("", [])
+        return self.by_name.get(folded(student)) or self.by_name.get("", [])
 
     def _called(self, problem: str, student: str) -> list[Variant]:
         """Those of a student's several problems that have the name."""
@@ -230,7 +230,7 @@ class _ByOwn:
         said = sheet.student or name
         found = self.of(said)
         if meant and not found and not sheet.student:
-            found = self.by_name.get(comparable(meant[0].student), [])
+            found = self.by_name.get(folded(meant[0].student), [])
         if not found:
             hint = "its students are those of the roster"
             raise InputError(f"{self.keys.source} has no problem for {quoted(said)}", hint=hint)
@@ -317,7 +317,7 @@ def absent(graded: Sequence[Graded], keys: Keys | None) -> list[str]:
     """The students of a roster who have no sheet, not even one that cannot be read."""
     if keys is None:
         return []
-    there = {comparable(one.student) for one in graded}
+    there = {folded(one.student) for one in graded}
     lost = dict.fromkeys(one.student for name, own in keys.by_name.items() for one in own if name in there)
     return [student for student in keys.students if student and student not in lost]
 
@@ -327,14 +327,14 @@ def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Setting
 
     It has the steps of the others' sheets; if students have several problems, which may differ, those of the key.
     """
-    unread = {comparable(one.student): one for one in graded if one.marked is None}
-    names = {comparable(name): name for name in missing} | {name: one.student for name, one in unread.items()}
+    unread = {folded(one.student): one for one in graded if one.marked is None}
+    names = {folded(name): name for name in missing} | {name: one.student for name, one in unread.items()}
     keys = settings.keys if settings.keys is not None and any(one.name for one in settings.keys.variants) else None
     several = any(name for one in graded for name in one.variants)
     most = max(readable(graded), key=lambda marked: len(marked.steps), default=None)
 
     def blank(student: str) -> Graded | None:
-        if (found := comparable(student)) not in names:
+        if (found := folded(student)) not in names:
             return None
         name = names[found]
         if keys is not None:
@@ -391,7 +391,7 @@ def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, readin
 
 def _known(sheet: Sheet, student: str) -> Sheet:
     """A sheet whose student is known; if it says another name, that is noted."""
-    said = sheet.student if comparable(sheet.student) != comparable(student) else ""
+    said = sheet.student if folded(sheet.student) != folded(student) else ""
     told = (f"{student}: the sheet says that it is of {quoted(said)}",) if said else ()
     return replace(sheet, student=student, notes=(*sheet.notes, *told))
 

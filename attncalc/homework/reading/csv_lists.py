@@ -8,7 +8,7 @@ from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
 from attncalc.homework.reading.headings import ONE_OF_THEM, students_in
-from attncalc.homework.reading.names import comparable
+from attncalc.homework.reading.names import folded
 from attncalc.inputs.csv_files import BLANKS, Row, delimiter_of, first_line, rows_in, without_mark
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode_table, read_file
@@ -82,11 +82,11 @@ def roster(path: str, tell: Tell) -> list[str]:
     students: list[str] = []
     for row in found.rows:
         student = visible(" ".join(filter(None, (meant(row.cells[i]).strip() for i in columns))), LONGEST_NAME)
-        if comparable(student) in lines:
-            before = lines[comparable(student)]
+        if folded(student) in lines:
+            before = lines[folded(student)]
             raise InputError(f"{found.source}:{row.line}: {quoted(student)} stands in line {before} already")
         if student and student.casefold() != POSSIBLE:
-            lines[comparable(student)] = row.line
+            lines[folded(student)] = row.line
             students.append(student)
     if not students:
         raise InputError(f"{found.source} names no student", hint="the names stand below the word student, one a line")

@@ -12,7 +12,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.csv_lists import POSSIBLE, delimiter_in
-from attncalc.homework.reading.names import comparable
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reports.marked_sheets import as_csv
 from attncalc.record.numbers import shortest
 from attncalc.render.csv_ import harmless, meant
@@ -142,7 +142,7 @@ def _numbers(one: Graded) -> Iterator[str]:
 def _key(name: str) -> str:
     """A name in a form to compare by, without what guards it against being a formula; `Lee, Ann` is Ann Lee."""
     last, _, first = meant(name).partition(",")
-    return comparable(f"{first} {last}")
+    return folded(f"{first} {last}")
 
 
 def _grade(score: float, out_of: float, limit: str) -> str:
