@@ -20,11 +20,11 @@ from attncalc.homework.marking.marker import disagreements
 from attncalc.homework.marking.overrides import Override, overridden, read_overrides
 from attncalc.homework.marking.policies import read_policy
 from attncalc.homework.marking.regrading import Report, by_policy
-from attncalc.homework.marking.whole_class import Graded, Posed, blank_by, posed
+from attncalc.homework.marking.whole_class import Assignment, Graded, assignment_in, blank_by
 from attncalc.homework.quiz.handouts import KEY, problem_document
 from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
 from attncalc.homework.reading.keys_file import PROBLEM
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, from_python
 from attncalc.homework.reading.submissions import submissions, submitter
 from attncalc.homework.reports.class_reports import (
@@ -36,8 +36,7 @@ from attncalc.homework.reports.class_reports import (
     overview,
     report,
 )
-from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
-from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS, written_for
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.inputs.json_files import JsonFile
 from attncalc.inputs.problem_files import document_file
@@ -72,7 +71,7 @@ class Grades:
 
     def __getitem__(self, student: str) -> Marked:
         for one in self.sheets:
-            if alike(one.student) == alike(student):
+            if folded(one.student) == folded(student):
                 if one.marked is None:
                     raise InputError(one.error, hint=one.hint)
                 return one.marked
@@ -100,7 +99,7 @@ class Grades:
         is their results.json, and `visibility` when it is shown there: visible, hidden, after_due_date,
         after_published.
         """
-        own = [one for one in self.sheets if alike(one.student) == alike(student)]
+        own = [one for one in self.sheets if folded(one.student) == folded(student)]
         if not own:
             raise self._missing(student)
         if visibility not in VISIBILITIES:
@@ -110,8 +109,7 @@ class Grades:
             return gradescope(own[0], how, own[1:])
         if format not in FORMATS:
             raise OptionError(f"feedback has no format {quoted(format)}", hint=near(format, FORMATS))
-        form = "table" if format == "text" else format
-        return str(write(feedback_page(own[0], how), form, View(width=TEXT_COLUMNS)))
+        return written_for(own[0], format, how)
 
     def by(self, policy: Policy) -> Grades:
         """The same class with marks by another policy, found from the verdicts."""
@@ -159,7 +157,7 @@ def grade(
     """
     reading = Reading()
     words = [] if isinstance(sheets, Mapping) else [sheets] if isinstance(sheets, str | PathLike) else [*sheets]
-    task = posed_by(key, [fspath(word) for word in words], reading)
+    task = assignment_by(key, [fspath(word) for word in words], reading)
     found = _submissions(sheets if isinstance(sheets, Mapping) else words, key, reading, task, max_rows)
     found = whose(found, None if student is None else fspath(student), task)
     by = policy if isinstance(policy, Policy) else USUAL_POLICY if policy is None else read_policy(fspath(policy))
@@ -184,7 +182,7 @@ ALONE = Work()
 
 
 def marked(
-    task: Posed,
+    task: Assignment,
     found: Sequence[Submission],
     reading: Reading,
     policy: Policy,
@@ -211,15 +209,15 @@ def marked(
     return graded, several
 
 
-def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
+def assignment_by(key: object, sheets: Sequence[str], reading: Reading) -> Assignment:
     """The problems of a key; if it is none, but the last of the sheets is one, a hint tells the right order."""
     try:
-        task = posed(contents_of(key, reading), reading)
+        task = assignment_in(contents_of(key, reading), reading)
     except InputError as fault:
         first, last = fspath(key) if isinstance(key, str | PathLike) else "", sheets[-1] if sheets else ""
         if exists(first) and is_file(last):
             with suppress(AttncalcError):
-                posed(document_file(last, reading.anew(MOST_BYTES)), reading.anew())
+                assignment_in(document_file(last, reading.anew(MOST_BYTES)), reading.anew())
                 fault.hint = f"the key comes before the sheets: attncalc grade {shown(last)} {shown(first)}"
         raise
     if task.keys is None:
@@ -228,7 +226,7 @@ def posed_by(key: object, sheets: Sequence[str], reading: Reading) -> Posed:
     return task
 
 
-def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, most_rows: int) -> list[Submission]:
+def handed_in(words: Sequence[str], key: str, reading: Reading, task: Assignment, most_rows: int) -> list[Submission]:
     """The sheets that words mean; the folders that were handed out may come back as they are."""
     found = submissions(words, key, reading, task.names, most_rows, task.parts)
     beside = (PROBLEM, KEY)  # what quiz has written into the folder of the key
@@ -240,7 +238,7 @@ def handed_in(words: Sequence[str], key: str, reading: Reading, task: Posed, mos
     return found
 
 
-def whose(found: Sequence[Submission], student: str | None, task: Posed) -> list[Submission]:
+def whose(found: Sequence[Submission], student: str | None, task: Assignment) -> list[Submission]:
     """The submissions under one student's name, as in keys.json; without a student, as they are, if any is a sheet."""
     if student is None:
         if found and all(one.nobodys for one in found):
@@ -248,14 +246,14 @@ def whose(found: Sequence[Submission], student: str | None, task: Posed) -> list
         return [*found]
     names = submitter(student)
     known = task.keys.by_name if task.keys is not None else {}
-    name = next((name for name in names if alike(name) in known), names[0])
+    name = next((name for name in names if folded(name) in known), names[0])
     return [one._replace(name=name, known=True) for one in found]
 
 
 def still_absent(missing: Sequence[str], graded: Sequence[Graded]) -> list[str]:
     """The students without a sheet, except those who have marks by hand."""
-    there = {alike(one.student) for one in graded}
-    return [student for student in missing if alike(student) not in there]
+    there = {folded(one.student) for one in graded}
+    return [student for student in missing if folded(student) not in there]
 
 
 def of_sheets(graded: Sequence[Graded]) -> Iterator[str]:
@@ -279,7 +277,7 @@ def contents_of(key: object, reading: Reading) -> Contents:
 
 
 def _submissions(
-    sheets: Sequence[Name] | Mapping[str, Answers], key: object, reading: Reading, task: Posed, most_rows: int
+    sheets: Sequence[Name] | Mapping[str, Answers], key: object, reading: Reading, task: Assignment, most_rows: int
 ) -> list[Submission]:
     if isinstance(sheets, Mapping):
         return [_of(str(student), answer) for student, answer in sheets.items()]

@@ -17,7 +17,7 @@ from attncalc.declare.calculation import checked
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.autograders import EXPORTS, FILE, GRADESCOPE, autograder
 from attncalc.homework.quiz.banks import picked, read_bank
-from attncalc.homework.quiz.class_folders import class_files, pooled, shared_out
+from attncalc.homework.quiz.class_folders import class_files, class_keys, pooled
 from attncalc.homework.quiz.handouts import KEY, WORKSHEETS, files, problem_document, question
 from attncalc.homework.quiz.platforms import exported
 from attncalc.homework.quiz.search import Quiz, weighed
@@ -29,7 +29,7 @@ from attncalc.homework.reading.asked import asked, from_document, words_of
 from attncalc.homework.reading.csv_lists import Tell
 from attncalc.homework.reading.csv_lists import roster as read_roster
 from attncalc.homework.reading.keys_file import KEYS, LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reading.sheets import EVERYTHING, Asked
 from attncalc.homework.reports.class_reports import VISIBILITIES, VISIBLE
 from attncalc.inputs.problem_files import document_of
@@ -98,8 +98,7 @@ class Handouts:
             for word in words:
                 if word not in known:
                     raise OptionError(f"{quoted(word)} is not {either(known)}", hint=near(word, known))
-        told = formulas == FORMULAS[-1] if reasons is None else reasons
-        return self.written([*formats], [*export], Wording(formulas, told), visibility, lambda _: None)
+        return self.written([*formats], [*export], Wording(formulas, reasons), visibility, lambda _: None)
 
     def written(
         self,
@@ -201,7 +200,7 @@ def drawn(name: str, seed: int, wanted: Wanted, students: Sequence[str] | None) 
         mend = "".join(f"larger sizes have more: --size {axis}={size}" for axis, size in larger.items())
         raise _too_few(len(many), students, name, mend)
     wants = asked(*wanted.asks, Key(many[0].problem).names)
-    keys = shared_out(students, [one.problem for one in many], wants, wanted.level, wanted.inputs)
+    keys = class_keys(students, [one.problem for one in many], wants, wanted.level, wanted.inputs)
     return Handouts(_of_all(many), keys=keys)
 
 
@@ -233,7 +232,7 @@ def _like(
         raise OptionError(f"{source} has no numbers that can be drawn anew", hint="quiz without --roster keeps them")
     if len(found) < len(students):
         raise _too_few(len(found), students, source)
-    return Handouts(_of_all(found), keys=shared_out(students, [one.problem for one in found], wants, level, ()))
+    return Handouts(_of_all(found), keys=class_keys(students, [one.problem for one in found], wants, level, ()))
 
 
 def _of_all(found: Sequence[Quiz]) -> Quiz:
@@ -276,9 +275,9 @@ def _students(roster: str | PathLike[str] | Sequence[str], tell: Tell) -> list[s
     """The names in a file, or those of a list."""
     if isinstance(roster, str | PathLike):
         return read_roster(fspath(roster), tell)
-    twice = next((name for i, name in enumerate(roster) if alike(name) in map(alike, roster[:i])), None)
+    twice = next((name for i, name in enumerate(roster) if folded(name) in map(folded, roster[:i])), None)
     if twice is not None:
         raise OptionError(f"the roster names {quoted(twice)} twice")
-    if not roster or not all(map(alike, roster)):
+    if not roster or not all(map(folded, roster)):
         raise OptionError("a roster is a list of names, none of which is empty")
     return [*roster]

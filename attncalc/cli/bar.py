@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # Rich is loaded when a work is long
 
 APPEARS = 1.0
 """The seconds before a bar appears; what is done sooner needs none, and does not load Rich."""
-OFTEN = 0.1
+REDRAWN = 0.1
 """The seconds after which it is drawn again."""
 ROOMY = 60
 """The fewest columns with room for two times: how long it has taken, and how long it may take."""
@@ -50,7 +50,7 @@ class Bar:
         now = monotonic()
         if now < self.due:
             return
-        self.due = now + OFTEN
+        self.due = now + REDRAWN
         numbers = f"{done:,}" if total is None else f"{done:>{len(f'{total:,}')},} of {total:,}"
         with suppress(OSError):  # a terminal that has gone away wants no bar
             if self.progress is None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from attncalc.api.classes import Work, handed_in, marked, of_sheets, posed_by, still_absent, whose
+from attncalc.api.classes import Work, assignment_by, handed_in, marked, of_sheets, still_absent, whose
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
@@ -19,13 +19,14 @@ from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, outpu
 from attncalc.common.errors import AttncalcError, InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple, is_device, is_file, shown
 from attncalc.evaluate.large.cores import count
-from attncalc.homework.marking.overrides import Blank, Override, overridden, read_overrides
-from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, names_of, read_report
-from attncalc.homework.marking.whole_class import Graded, Posed, Settings, absent, blank_by, exit_status
+from attncalc.homework.marking.overrides import Blank, Override, names_of, overridden, read_overrides
+from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, read_report
+from attncalc.homework.marking.whole_class import Assignment, Graded, Settings, absent, blank_by, exit_status
 from attncalc.homework.reading.answers import MOST_TOLD
 from attncalc.homework.reading.class_lists import MOST_ROWS, Submission
-from attncalc.homework.reading.names import alike, file_name
+from attncalc.homework.reading.names import file_name, folded
 from attncalc.homework.reports.class_reports import (
+    LONGEST_SHOWN,
     REPORTS,
     SUFFIXES,
     VISIBILITIES,
@@ -35,8 +36,7 @@ from attncalc.homework.reports.class_reports import (
     overview,
 )
 from attncalc.homework.reports.class_reports import report as page
-from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
-from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.feedback import FORMATS, written_for
 from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, once
 from attncalc.inputs.reading import Reading
@@ -49,7 +49,6 @@ MOST_JOBS = 64
 ANY_ROWS = 10**9
 MOST_NAMED = 3
 """The most students that are named whose sheets cannot be read."""
-LONGEST_NAME = 60
 MOST_SECONDS = 20
 """How long the scheduler of a cluster may take to answer."""
 WITHOUT_PAGES = ("csv", "junit", "tap", "gradescope")
@@ -196,7 +195,7 @@ def grade(
     if platform.student is not None and task is None:
         raise OptionError("--student says whose the sheets are, and there are none to be marked")
     if task is not None:
-        task = task._replace(found=whose(task.found, platform.student, task.posed))
+        task = task._replace(found=whose(task.found, platform.student, task.assignment))
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
@@ -209,7 +208,7 @@ def grade(
         with bar(), executed(cluster) as executor:
             work = Work(count() if jobs == 0 else jobs or 1, executor)
             graded, several = marked(
-                task.posed, task.found, read, by, reveal=marking.reveal, dtype=dtype, first=back.first, work=work
+                task.assignment, task.found, read, by, reveal=marking.reveal, dtype=dtype, first=back.first, work=work
             )
     else:
         assert before is not None, "there are words, or there is a report"
@@ -228,7 +227,8 @@ def grade(
     if sheet is not None:
         _fill_in(sheet, graded)
     if pages is not None:
-        _hand_back(_somebodys(graded, task), account, pages, back.feedback_format or "html", files)
+        form = back.feedback_format or "html"
+        _write_each(_somebodys(graded, task), pages, files, FORMATS[form], lambda one: written_for(one, form, account))
     if not alone:
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
@@ -257,7 +257,7 @@ def _before(again: Again) -> Report | None:
 class _Task(NamedTuple):
     """What is to be marked."""
 
-    posed: Posed
+    assignment: Assignment
     found: Sequence[Submission]
 
 
@@ -273,7 +273,7 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
         mend = "; with --regrade REPORT name both, to mark by another key, or neither" if words else ""
         raise OptionError(fault, hint=f"attncalc grade key.json sheets/{mend}")
     key, *sheets = words
-    task = posed_by(key, sheets, read)
+    task = assignment_by(key, sheets, read)
     found = handed_in(_listed(sheets), key, read, task, most)
     if all(each.path.suffix in NO_TABLES for each in found if each.path):
         for idle in read.idle():
@@ -317,8 +317,8 @@ def _missing(
     graded: Sequence[Graded], task: _Task | None, before: Report | None, by: Policy
 ) -> tuple[Sequence[str], Blank]:
     """The students of the roster without a sheet, and the function that makes a blank one for each of them."""
-    missing = absent(graded, task.posed.keys) if task is not None else before.absent if before is not None else ()
-    return missing, blank_by(graded, missing, Settings(by) if task is None else task.posed.settings(by))
+    missing = absent(graded, task.assignment.keys) if task is not None else before.absent if before is not None else ()
+    return missing, blank_by(graded, missing, Settings(by) if task is None else task.assignment.settings(by))
 
 
 def _settled(
@@ -338,8 +338,8 @@ def _settled(
     was, old = ((), ()) if before is None else (before.graded, before.log)
     graded, log = overridden(found.graded, changed, old, found.blank)
     missing, several = still_absent(found.absent, graded), found.several
-    kept = {(alike(one.student), one.step) for one in log}
-    lost = [one for one in old if (alike(one.student), one.step) not in kept]
+    kept = {(folded(one.student), one.step) for one in log}
+    lost = [one for one in old if (folded(one.student), one.step) not in kept]
     if back.anonymous:
         graded, log = anonymous(graded, log)
         was, _ = anonymous(was, ())
@@ -374,8 +374,8 @@ def _changed(path: Path | None, before: Report | None, again: Again, read: Readi
         held = read_report(str(path)).log if path is not None and is_file(str(path)) else ()
     except AttncalcError:
         return changed  # it is no report
-    again_by_hand = {(alike(one.student), one.step) for one in (*(before.log if before else ()), *changed)}
-    lost = [one for one in held if not {(alike(one.student), step) for step in names_of(one.step)} & again_by_hand]
+    again_by_hand = {(folded(one.student), one.step) for one in (*(before.log if before else ()), *changed)}
+    lost = [one for one in held if not {(folded(one.student), step) for step in names_of(one.step)} & again_by_hand]
     if lost:
         fault = f"{shown(str(path))} has marks by hand that would be lost: {both(map(str, lost), MOST_NAMED)}"
         raise InputError(fault, hint=f"--regrade {shown(str(path))} with another -o FILE keeps them")
@@ -427,12 +427,12 @@ def _pages(back: Back) -> Path | None:
 
 def _tell_changes(found: Sequence[Change], students: int, *, dry: bool, aside: bool) -> None:
     """Tell whose marks change, and how; `aside` on standard error, if standard output is for a report alone."""
-    rows = [Row((visible(one.student, LONGEST_NAME), one.before, one.after)) for one in found]
+    rows = [Row((visible(one.student, LONGEST_SHOWN), one.before, one.after)) for one in found]
     change = "would change" if dry else "change"
     told = f"the marks of {len(rows)} of {amount(students, 'student')} {change}"
     if aside:
         for one in found:
-            out.say("note", f"{visible(one.student, LONGEST_NAME)}: {one.after}, before it was {one.before}")
+            out.say("note", f"{visible(one.student, LONGEST_SHOWN)}: {one.after}, before it was {one.before}")
         out.say("note", told)
     elif not rows:
         out.write_page(f"{told}\n")
@@ -468,12 +468,6 @@ def _somebodys(graded: Sequence[Graded], task: _Task | None) -> list[Graded]:
     nothing = [] if task is None else [one for one in task.found if one.nobodys]
     nobodys = {word for one in nothing for word in (one.source, code(one.name))}
     return [one for one in graded if one.source not in nobodys]
-
-
-def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str, read: Sequence[str]) -> None:
-    """Write a page for each student."""
-    form, view = "table" if format == "text" else format, View(width=TEXT_COLUMNS)
-    _write_each(graded, folder, read, FORMATS[format], lambda one: str(write(feedback_page(one, how), form, view)))
 
 
 def _write_each(

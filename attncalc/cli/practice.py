@@ -15,7 +15,7 @@ from attncalc.calculations import families, load
 from attncalc.cli import output as out
 from attncalc.cli.checking import from_zero, policy
 from attncalc.cli.lists import listed_page
-from attncalc.cli.print_options import DECIMALS
+from attncalc.cli.print_options import DECIMAL_MARKS
 from attncalc.cli.quiz import Drawing, are_a_document, own_but, refuse_drawing, sizes_of, wanted_by
 from attncalc.cli.reference import named
 from attncalc.cli.settings import (
@@ -141,7 +141,7 @@ def practice(
     ] = None,
     print_decimal: Annotated[
         str | None,
-        one_of("Output", "--print-decimal", DECIMALS, "the decimal mark, of answers too: . or , (.)", "MARK"),
+        one_of("Output", "--print-decimal", DECIMAL_MARKS, "the decimal mark, of answers too: . or , (.)", "MARK"),
     ] = None,
     color: Colour = "auto",
 ) -> int:

@@ -7,7 +7,7 @@ from attncalc.common.system import NamedTuple, shown
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.render.printing import Printing, texts_of
 
-BASES, DECIMALS = ("0", "1"), (".", ",")
+BASES, DECIMAL_MARKS = ("0", "1"), (".", ",")
 
 
 class Printed(NamedTuple):
@@ -28,7 +28,7 @@ class Printed(NamedTuple):
     ] = None
     print_decimal: Annotated[
         str | None,
-        one_of("Print", "--print-decimal", DECIMALS, "the decimal mark of numbers: . or , (.)", "MARK"),
+        one_of("Print", "--print-decimal", DECIMAL_MARKS, "the decimal mark of numbers: . or , (.)", "MARK"),
     ] = None
 
     @property

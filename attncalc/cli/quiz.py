@@ -100,8 +100,7 @@ class Asking(NamedTuple):
 
     def wording(self, printing: Printing) -> Wording:
         """What is said beside the numbers, and how they are printed."""
-        formulas = self.formulas or FORMULAS[-1]
-        return Wording(formulas, formulas == FORMULAS[-1] if self.reasons is None else self.reasons, printing)
+        return Wording(self.formulas or FORMULAS[-1], self.reasons, printing)
 
 
 def own_but(taken: Container[str]) -> Callable[[Sequence[str] | None], dict[str, Any]]:

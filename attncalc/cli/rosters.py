@@ -13,7 +13,7 @@ from attncalc.homework.quiz.class_folders import document, files_of, with_anothe
 from attncalc.homework.quiz.handouts import worksheet_name
 from attncalc.homework.quiz.worksheets import Wording
 from attncalc.homework.reading.keys_file import KEYS, Variant, read_keys
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES
@@ -50,7 +50,7 @@ def replace(student: str, folder: str | None, seed: int, formats: Sequence[str],
         raise OptionError("--replace needs the folder of the class", hint=f"-o names the one with {KEYS}")
     where = Path(folder)
     keys = read_keys(document_file(str(where / KEYS), Reading()), Reading())
-    name, _, problem = (student, "", "") if alike(student) in map(alike, keys.students) else student.rpartition("#")
+    name, _, problem = (student, "", "") if folded(student) in map(folded, keys.students) else student.rpartition("#")
     with bar():
         new = with_another(keys, name or student, seed, problem)
     made: dict[str, str] = {}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.evaluate.values import evaluate
+from attncalc.evaluate.values import evaluate, evaluate_one
 from attncalc.language.graph import Node
 from attncalc.record.trace import Check
 
@@ -58,5 +58,5 @@ def slopes(output: Node, name: str, operands: Mapping[str, Array], upstream: Arr
 
 def _losses(output: Node, operands: Mapping[str, Array], upstream: Array, count: int) -> Array:
     """The loss of each moved copy, the same for all if the output does not depend on the moved operand."""
-    values = evaluate([output], operands, keep=lambda node: False, careful=False)[output]
+    values = evaluate_one(output, operands, careful=False)
     return np.broadcast_to((values * upstream).sum(axis=tuple(range(-upstream.ndim, 0))), (count,))

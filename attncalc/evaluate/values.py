@@ -20,7 +20,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.language import kernels as doors
 from attncalc.language.axes import Axes, Axis, align
-from attncalc.language.graph import Node, given, walk
+from attncalc.language.graph import Node, given, walk_to
 
 if TYPE_CHECKING:
     from attncalc.language.doubled_kernels import Double
@@ -66,8 +66,7 @@ def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool
 
     Operands are left out unless they are wanted themselves: those of a large model are never all in memory.
     """
-    walked = walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
-    order = [node for node in walked if node.op != "input" or node in roots or keep(node)]
+    order = [node for node in needed(*roots, given=given) if node.op != "input" or node in roots or keep(node)]
     last: dict[Node, int] = {}
     for place, node in enumerate(order):
         if not is_given(node, given):
@@ -84,6 +83,11 @@ def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool
 def is_given(node: Node, given: Keys) -> bool:
     """Whether a step's value is given, so that it is not computed."""
     return bool(given) and node.op == "step" and node.key in given
+
+
+def needed(*roots: Node, given: Keys) -> list[Node]:
+    """The nodes behind the roots, sources first; behind a given step none is needed."""
+    return walk_to(lambda node: is_given(node, given), *roots)
 
 
 class Values(dict[Node, Array]):
@@ -148,6 +152,11 @@ def evaluate(
     if unsure is not None:
         unsure |= known.unsure
     return dict(values)
+
+
+def evaluate_one(root: Node, operands: Mapping[str, Array], **how: Any) -> Array:
+    """The value of one node, as `evaluate` gives it; no other value is kept."""
+    return evaluate([root], operands, keep=lambda _: False, **how)[root]
 
 
 def told_apart(rounding: Rounding | None) -> tuple[ByHand | None, Machine | None]:
@@ -427,7 +436,7 @@ def entries(
         name: entries(source, {axis: cut[axis] for axis in along}, values, operands, dtype)
         for name, (source, along) in smaller.taken.items()
     }
-    (found,) = (evaluate(smaller.roots, inputs, dtype=dtype, keep=lambda other: False)[root] for root in smaller.roots)
+    found = evaluate_one(smaller.roots[0], inputs, dtype=dtype)
     return at_places(found, node.axes, {axis: places for axis, places in chosen.items() if axis not in cut})
 
 

@@ -175,6 +175,11 @@ def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sour
     return sorted(seen, key=attrgetter("serial"))
 
 
+def walk_to(ends: Callable[[Node], bool], *roots: Node) -> list[Node]:
+    """Every node behind the roots, sources first, but none behind a node for which `ends` is true."""
+    return walk(*roots, into=lambda node: () if ends(node) else node.sources)
+
+
 def steps(*roots: Node) -> list[Node]:
     """The steps behind the roots, in the order in which they were written."""
     return [node for node in walk(*roots) if node.op == "step"]

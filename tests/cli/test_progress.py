@@ -66,7 +66,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     """A terminal of 80 columns on which a bar appears at once."""
     screen = Screen()
     monkeypatch.setattr(bar, "APPEARS", 0.0)
-    monkeypatch.setattr(bar, "OFTEN", 0.0)
+    monkeypatch.setattr(bar, "REDRAWN", 0.0)
     for name, value in {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     return screen
@@ -133,7 +133,7 @@ def test_what_is_soon_done_has_no_bar(screen: Screen, monkeypatch: pytest.Monkey
 
 
 def test_it_is_not_drawn_more_often_than_can_be_seen(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bar, "OFTEN", 60.0)
+    monkeypatch.setattr(bar, "REDRAWN", 60.0)
     with watched(screen):
         for done in range(1, 100):
             tell("token", done, 100)

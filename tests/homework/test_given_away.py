@@ -155,8 +155,8 @@ def test_what_comes_back(name: str) -> None:
         for form in marked_sheets.FORMATS:
             texts[f"check {form}"] = "" if form == "json" else marked_sheets.shown(marked, form, View())
         for form in feedback.FORMATS:
-            page = feedback.page(one, Account(hints=RULE))  # the most that a student is told
-            texts[f"feedback {form}"] = str(write(page, "table" if form == "text" else form, View(width=80)))
+            most = Account(hints=RULE)  # the most that a student is told
+            texts[f"feedback {form}"] = feedback.written_for(one, form, most)
         nothing_in(((f"{label}, {form}", text) for form, text in texts.items()), secrets(name) - own)
 
 

@@ -18,7 +18,7 @@ from conftest import Run
 
 from attncalc.calculations import load
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.quiz.class_folders import class_files, document, files_of, shared_out, with_another
+from attncalc.homework.quiz.class_folders import class_files, class_keys, document, files_of, with_another
 from attncalc.homework.quiz.search import LARGE, Quiz, quiz, weighed
 from attncalc.homework.quiz.templates import ANYTHING, Wanted
 from attncalc.homework.quiz.variants import AS_LARGE, IN_COMMON, STARTS, _different, for_class, variants
@@ -276,7 +276,7 @@ ROSTER = 'student,mail\nAda Lovelace,ada@x\nBob,\n"Cäsar, Gaius",\ncon,\n'
 @cache
 def keys() -> Keys:
     found = [one.problem for one in made("softmax", len(STUDENTS))]
-    return shared_out(STUDENTS, found, EVERYTHING, "medium", ())
+    return class_keys(STUDENTS, found, EVERYTHING, "medium", ())
 
 
 def again(keys: Keys) -> Keys:
@@ -303,7 +303,7 @@ def test_another_problem_is_like_those_of_the_class() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("student", ['Ann "Al", B', "Bo; C", "Zoë O'Neil", '"Q"'])
 def test_a_sheet_says_its_student_whatever_the_name_is(tmp_path: Path, student: str) -> None:
-    keys = shared_out([student], [made("softmax")[0].problem], EVERYTHING, "medium", ())
+    keys = class_keys([student], [made("softmax")[0].problem], EVERYTHING, "medium", ())
     for name, text in files_of(keys.variants[0], (), Wording()).items():
         path = tmp_path / Path(name).name
         path.write_text(text, encoding="utf-8")

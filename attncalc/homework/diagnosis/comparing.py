@@ -7,7 +7,7 @@ only where the value is the same infinity; for −∞, as in masked scores, a la
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 
@@ -16,7 +16,7 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.evaluate.values import evaluate, plan
+from attncalc.evaluate.values import evaluate, needed, plan
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import (
     BY_HAND,
@@ -25,9 +25,9 @@ from attncalc.homework.reading.answers import (
     ROUND_OFF,
     Answer,
     Tolerance,
-    as_parts,
+    as_floats,
 )
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk, walk_to
 
 AS_MINUS_INFINITY = -750.0
 """From here on down a number stands for −∞ in masked scores: its exponential is 0. Scores may be added to −10000."""
@@ -37,7 +37,7 @@ ROUGHLY = 0.1
 """If a few entries are further off than this, relative to the largest, the others need not be compared."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
-FAR = 16
+BEYOND_NOISE = 16
 """A stored number that is off by more than this many times its noise may be a slip."""
 
 
@@ -60,7 +60,7 @@ def is_right(answer: Answer, value: Array) -> bool:
     return bool(((_within_digits if zeros else fits)(answer, value) | ~answer.answered).all())
 
 
-def stands_out(answer: Answer, value: Array, times: float = FAR) -> bool:
+def stands_out(answer: Answer, value: Array, times: float = BEYOND_NOISE) -> bool:
     """Whether some entry is off by more than `times` the noise of its type; a smaller error may have no cause."""
     if answer.slack is None or answer.shape != value.shape:
         return True
@@ -281,7 +281,7 @@ def odds(
     shares = sums and np.all((right >= 0) & (right <= 1))
     share = np.minimum(1.0, width / ((1.0 if shares else _range([*same_shape, value], right)) or 1.0))
     rows: dict[bytes, float] = {}
-    for known, row, wrong in zip(*(_rows(part) for part in (telling, share, value)), strict=True):
+    for known, row, wrong in zip(*(rows_of(part) for part in (telling, share, value)), strict=True):
         told = np.sort(row[known])[: max(int(known.sum()) - 1, 1)] if sums else row[known]
         if told.size:
             rows[wrong.round(9).tobytes()] = float(np.prod(told))
@@ -314,7 +314,8 @@ def _alike(value: Array, right: Array, width: Array) -> Array:
     return np.asarray(close | (value == right) | (np.isnan(value) & np.isnan(right)))
 
 
-def _rows(value: Array) -> Array:
+def rows_of(value: Array) -> Array:
+    """The rows of a value in one table; a number is a row of one."""
     return value.reshape(-1, value.shape[-1]) if value.ndim else value.reshape(1, 1)
 
 
@@ -447,10 +448,9 @@ class Spelled:
             return manners.at(place, front)
 
         value = evaluate(order, operands, given=own, after_step=after_step)[self.root]
-        value = value.astype(np.float64) if value.dtype.kind == "b" else value  # true and false are 1 and 0 on a sheet
         if value.ndim == len(self.root.axes):
             value = np.broadcast_to(value, (count, *value.shape))
-        return Rounded(as_parts(value), manners)
+        return Rounded(as_floats(value), manners)
 
     def _manners(self, kept: Digits, own: Own) -> Manners:
         """Every usual manner of rounding to so many digits."""
@@ -496,14 +496,13 @@ class Taken(NamedTuple):
     root: Node
 
 
-def taken(root: Node, own: Container[StepKey] = ()) -> Iterator[Taken]:
+def taken(root: Node, own: Collection[StepKey] = ()) -> Iterator[Taken]:
     """What a spelled-out step becomes if one of its constants, or all of them, are taken to few decimals.
 
     Constants behind own steps stay as they are.
     """
-    behind = walk(root, into=lambda node: () if node.op == "step" and node.key in own else node.sources)
     found: dict[str, tuple[float, dict[Node, _Instead]]] = {}
-    for node in behind:
+    for node in needed(root, given=own):
         for name, value, instead in node.row.constants(node):
             found.setdefault(name, (value, {}))[1][node] = instead
     for name, (value, _) in found.items():
@@ -563,7 +562,7 @@ def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:
                 known[part] = opened(copy) if part.op != "step" else copy
         return known[body]
 
-    for node in walk(root, into=lambda node: () if node in new else node.sources):
+    for node in walk_to(new.__contains__, root):
         if node in new:
             continue
         sources = [new[source] for source in node.sources]

@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import WHERE, Mistake, StepKey, in_places
-from attncalc.evaluate.values import is_given
+from attncalc.evaluate.values import is_given, needed
 from attncalc.homework.diagnosis.comparing import (
     Close,
     Odds,
@@ -30,6 +30,7 @@ from attncalc.homework.diagnosis.comparing import (
 from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, writes
 from attncalc.homework.reading.answers import BY_HAND, Answer
+from attncalc.homework.reading.sheets import spelled
 from attncalc.language.graph import walk
 
 Explanation = tuple[Mistake, ...]
@@ -50,7 +51,7 @@ MOST_HEADS = 16
 CUT = "fused-qkv-order"
 OF_MANY = ("h", "b")
 """The axes of heads, and of the items of a batch: a mistake may be made in some of them alone."""
-FAR = 30
+BY_ROUNDING = 30
 """Rounding on the way moves a number by at most this many units of its last digit plus 2 % of the largest."""
 
 
@@ -72,14 +73,10 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
             yield _matching_rounded(key, question, singles, base)
         yield _matching_in_full(key, question, singles)
     somewhere = in_some_places(key, question, singles)
-    for close in (fits, nearly):
-        for base in question.bases:
-            yield _matching(key, question, somewhere, base, close, tried=len(singles))
+    yield from _by_digits(key, question, somewhere, tried=len(singles))
     if question.answer.value.size <= BY_HAND and not is_lost(question.answer, question.expected):
         both = candidates_for(question, pairs(key, question))
-        for close in (fits, nearly):
-            for base in question.bases:
-                yield _matching(key, question, both, base, close, tried=len(singles))
+        yield from _by_digits(key, question, both, tried=len(singles))
 
 
 def likelier_first(key: Key, question: Question) -> list[Solution]:
@@ -95,8 +92,7 @@ def in_rows(key: Key, question: Question) -> Iterator[list[Explanation]]:
     if question.by_hand:
         singles = candidates_for(question, key.wrong)
         somewhere = in_some_places(key, question, singles, [*WHERE])
-        for close, base in product((fits, nearly), question.bases):
-            yield _matching(key, question, somewhere, base, close, tried=len(singles))
+        yield from _by_digits(key, question, somewhere, tried=len(singles))
 
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
@@ -104,9 +100,7 @@ def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[
     if not made or not key.is_small(question.step):
         return []  # a large step says enough
     candidates = [one for one in candidates_for(question, key.wrong) if one.mistakes[0] in made]
-    ways = product((fits, nearly), question.bases)
-    found = (_matching(key, question, candidates, base, close, prior=AGAIN) for close, base in ways)
-    return next(filter(None, found), [])
+    return next(filter(None, _by_digits(key, question, candidates, prior=AGAIN)), [])
 
 
 def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[Explanation]:
@@ -199,9 +193,7 @@ def _around(question: Question, candidates: Iterable[Solution]) -> list[Solution
     others = question.before.keys() - question.own.keys()
 
     def reads_others(candidate: Solution) -> bool:
-        met = walk(
-            candidate.steps[question.step].sources[0], into=lambda n: () if is_given(n, question.before) else n.sources
-        )
+        met = needed(candidate.steps[question.step].sources[0], given=question.before)
         return any(is_given(node, question.before) and node.key in others for node in met)
 
     return [candidate for candidate in candidates if others and reads_others(candidate)]
@@ -244,6 +236,14 @@ def _gap(key: Key, question: Question) -> list[StepKey]:
 
 
 # What they give
+
+
+def _by_digits(
+    key: Key, question: Question, candidates: Sequence[Solution], *, tried: int = 0, prior: float = 1.0
+) -> Iterator[list[Explanation]]:
+    """The candidates that give what was written, then those that give it but for the last digit, from each base."""
+    for close, base in product((fits, nearly), question.bases):
+        yield _matching(key, question, candidates, base, close, tried=tried, prior=prior)
 
 
 def _matching(
@@ -343,7 +343,7 @@ def in_some_places(
             continue
         if mixed is not None and (other := one.steps.get(mixed.key)):
             group, name = mixed.key
-            place = "/".join(filter(None, (group.rpartition("/")[2], name)))
+            place = spelled((group.rpartition("/")[2], name))
             mistakes += [in_places(mistake, places, place, other.sources[0]) for places in several]
         elif mistake.rule:
             mistakes += [in_places(mistake, places) for places in several]
@@ -405,4 +405,4 @@ def is_about(answer: Answer, value: Array) -> bool:
     """Whether rounding could turn a value into what was written: a quick test before a closer look."""
     with np.errstate(invalid="ignore"):
         off = np.abs(answer.value - value)
-    return bool(np.all((off <= FAR * answer.unit + 0.02 * largest(value)) | ~np.isfinite(value)))
+    return bool(np.all((off <= BY_ROUNDING * answer.unit + 0.02 * largest(value)) | ~np.isfinite(value)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
@@ -21,12 +21,21 @@ from attncalc.common.errors import DomainError, NotExact
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import at_places, evaluate, is_given, plan, portion
+from attncalc.evaluate.values import at_places, evaluate, evaluate_one, is_given, needed, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, Taken, largest, taken
-from attncalc.homework.diagnosis.solutions import Gap, Own, Solution, Solutions, enclosing_layer, is_meant, writes
-from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
+from attncalc.homework.diagnosis.solutions import (
+    Gap,
+    Own,
+    Solution,
+    Solutions,
+    enclosing_layer,
+    is_meant,
+    is_outside,
+    writes,
+)
+from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_floats, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk, walk_to
 from attncalc.record.trace import NOTHING, Given, remarked
 from attncalc.solve.leftovers import Leftovers
 from attncalc.solve.problem import Problem, is_large
@@ -67,9 +76,12 @@ def entries_of(node: Node) -> int:
     return 0 if node.op == "index" else prod(node.shape)
 
 
-def most_entries(node: Node) -> int:
-    """The number of entries of the largest value behind a node."""
-    return max(map(entries_of, walk(node)))
+def most_entries(node: Node, known: dict[Node, int] | None = None) -> int:
+    """The number of entries of the largest value behind a node; `known` holds such numbers that were found before."""
+    found = {} if known is None else known
+    for each in walk_to(found.__contains__, node):
+        found[each] = max(entries_of(each), *(found[source] for source in each.sources), 0)
+    return found[node]
 
 
 def rows(node: Node) -> str | None:
@@ -114,8 +126,7 @@ def excerpt(
         name: at_places(found[made], made.axes, {axis: places[axis] for axis in cut})
         for name, (made, cut) in part.taken.items()
     }
-    root = part.roots[0]
-    return evaluate([root], inputs, keep=lambda made: False, careful=careful)[root]
+    return evaluate_one(part.roots[0], inputs, careful=careful)
 
 
 def in_blocks(node: Node, operands: Mapping[str, Array], own: Own = NOTHING) -> Iterator[tuple[Any, Array]]:
@@ -366,7 +377,7 @@ class Key:
             return near(value) if next(turns) in moved else value
 
         inputs = {name: near(x) if name in rounded else x for name, x in operands.items()}
-        return as_parts(evaluate(order, inputs, given=own, after_step=after_step)[root]).astype(np.float64)
+        return as_floats(evaluate(order, inputs, given=own, after_step=after_step)[root])
 
     def value(self, step: StepKey, solution: Solution | None = None, own: Own | None = None) -> Array | None:
         """What a step should be: from the true operands, or as it follows from own values of steps before it.
@@ -384,7 +395,7 @@ class Key:
             value = self.solutions.values([expression], own)[expression]
         if value.dtype.kind not in "biufc":
             return None
-        found = as_parts(value).astype(np.float64, copy=False)[...]
+        found = as_floats(value)[...]
         found.flags.writeable = False
         return found
 
@@ -392,7 +403,7 @@ class Key:
         """The values of steps' expressions."""
         expressions = [node.sources[0] for node in nodes]
         found = self.solutions.values(expressions, own)
-        return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
+        return [as_floats(found[node]) for node in expressions]
 
     def written_out(self, step: StepKey, made: Node, value: Array, shape: tuple[int, ...]) -> Array:
         """What a mistake makes of a step, written in that shape: a mean of all rows may be repeated in each."""
@@ -434,18 +445,13 @@ class Key:
     def own_behind(self, step: StepKey, own: Own) -> dict[StepKey, Array]:
         """The own values that a step is made of, by the usual rules or by an alternative."""
         written = [solution.steps[step].sources[0] for solution in self.right if step in solution.steps]
-        behind = walk(*written, into=lambda node: () if is_given(node, own) else node.sources)
-        return {node.key: own[node.key] for node in behind if is_given(node, own)}
+        return {node.key: own[node.key] for node in needed(*written, given=own) if is_given(node, own)}
 
     def given_to(self, step: StepKey) -> Own:
         """The right values that the layer of a step gets from earlier layers; empty where there are none."""
         layer = enclosing_layer(step[0])
-
-        def is_given_to_it(node: Node) -> bool:
-            return node.op == "step" and enclosing_layer(node.key[0]) != layer
-
-        met = walk(self.nodes[step], into=lambda node: () if is_given_to_it(node) else node.sources)
-        given = [node.key for node in met if is_given_to_it(node)]
+        met = walk_to(partial(is_outside, layer=layer), self.nodes[step])
+        given = [node.key for node in met if is_outside(node, layer)]
         return self.foresee(given) if layer and any(enclosing_layer(group) for group, _ in given) else {}
 
     def most_moved(self, node: Node, own: Own, off: Mapping[StepKey, Array]) -> Array | None:
@@ -461,8 +467,7 @@ class Key:
         places = [(step, at) for step, value in own.items() for at in np.ndindex(value.shape)]
         for number, (step, at) in enumerate(places, 1):
             stacked[step][(number, *at)] += off[step][at]
-        expression, operands = node.sources[0], self.solutions.operands
-        found = evaluate([expression], operands, given=stacked, keep=lambda _: False, careful=False)[expression]
+        found = evaluate_one(node.sources[0], self.solutions.operands, given=stacked, careful=False)
         if found.shape != (count + 1, *node.shape):
             return None
         if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet
@@ -475,7 +480,7 @@ class Key:
     @cached_property
     def large(self) -> bool:
         """Whether the result is too large to be worked out by every known rule."""
-        return most_entries(self.nodes[self.result]) > LARGE
+        return self._is_large(self.nodes[self.result])
 
     @cached_property
     def largest_operand(self) -> float:
@@ -499,12 +504,11 @@ class Key:
     def is_moved_by_a_shift(self, step: StepKey) -> bool:
         """Whether a step becomes e times as large if the shifted scores grow by 1, as their exponentials do."""
         if step not in self._moved:
-            scores = None if self.shifted is None else self.value(self.shifted)
-            own = {} if self.shifted is None or scores is None else {self.shifted: scores + 1}
-            right, moved = self.value(step), self.value(step, own=own) if own else None
-            self._moved[step] = (
-                moved is not None and right is not None and bool(np.allclose(moved, right * np.e, atol=0))
-            )
+            right, moved = self.value(step), None
+            if self.shifted is not None and (scores := self.value(self.shifted)) is not None:
+                moved = self.value(step, own={self.shifted: scores + 1})
+            is_moved = right is not None and moved is not None and np.allclose(moved, right * np.e, atol=0)
+            self._moved[step] = bool(is_moved)
         return self._moved[step]
 
     def size_of_terms(self, step: StepKey) -> float:
@@ -566,11 +570,7 @@ class Key:
         return self._most_entries(expression) > LARGE
 
     def _most_entries(self, expression: Node) -> int:
-        """The number of entries of the largest value behind an expression."""
-        sizes = self._sizes
-        for node in walk(expression, into=lambda node: () if node in sizes else node.sources):
-            sizes[node] = max(entries_of(node), *(sizes[source] for source in node.sources), 0)
-        return sizes[expression]
+        return most_entries(expression, self._sizes)
 
     def _in_blocks(self, expression: Node) -> Array:
         if expression not in self._large:

@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, BY_CHANCE, fits, odds, stands_out
+from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, BY_CHANCE, fits, odds, rows_of, stands_out
 from attncalc.homework.diagnosis.explaining import Explanation, hits, ids, open_to, values_of, without_mistake
 from attncalc.homework.diagnosis.key import FEW, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution
@@ -24,7 +24,7 @@ BEHIND = 4
 """After one mistake, a step must be off by more than this many times the noise of its type to tell of another one."""
 SAMPLE, SAMPLE_OF_OTHERS = 12, 4
 """How many rows, and how many places of every axis before them, are looked at first."""
-FAR = 0.1
+MEANT = 0.1
 """A rule that was meant is off by less than this share of what the right value is off by, and of its own spread."""
 NO_NOISE, COARSE = 4, 2**-7
 """A kernel's noise is at most this many times that of its type, or this share of a row, as after multiplying in
@@ -82,7 +82,7 @@ def _explaining(key: Key, question: Question, nodes: Sequence[Node], own: Own | 
         return _of_its_shape(key, answer, nodes, own)
     if key.size_behind(question.step) > FEW and len(step.axes) > 1:
         chosen = _places(answer, against, step)
-        few, due = answer.laid(lambda part: _taken(part, step, chosen)), _taken(against, step, chosen)
+        few, due = answer.laid(lambda part: _cut(part, step, chosen)), _cut(against, step, chosen)
     else:
         chosen, few, due = {}, answer, against
     sizes = _sizes(due)
@@ -105,11 +105,11 @@ def _explaining(key: Key, question: Question, nodes: Sequence[Node], own: Own | 
         """Whether it is no chance that a dump lies towards a rule: it is far nearer, or no noise leads so far."""
         if not _points_there(near, right, dimensions, len(in_reach)):
             return False
-        if near.off < FAR * right:
+        if near.off < MEANT * right:
             return True
         if not noise and answer.slack is not None:
             times = key.worked_out_in(question.step, answer.stored, RUNS, own)
-            noise.extend(_taken(value, step, chosen) for value in times)
+            noise.extend(_cut(value, step, chosen) for value in times)
         return _is_no_noise(value, due, sizes, noise)
 
     telling = [
@@ -155,7 +155,7 @@ def matched(answer: Answer, right: Array, axis: int) -> list[int]:
     moved = order != np.arange(count)
     if sorted(order) != [*range(count)] or not moved.any():
         return []
-    return order.tolist() if (near < FAR * apart)[moved].all() and (near <= FAR * apart[moved].min()).all() else []
+    return order.tolist() if (near < MEANT * apart)[moved].all() and (near <= MEANT * apart[moved].min()).all() else []
 
 
 def is_noticeable(answer: Answer, value: Array) -> bool:
@@ -182,7 +182,7 @@ def _meant(tried: Sequence[Near], right: float, noise: float) -> list[Near]:
         return [near for near in alike if near.within]
     next_one = min((near.off for near in tried if near not in alike), default=np.inf)
     is_noise = best.off < noise or (best.off < COARSE and best.along < ALONG)
-    far = best.off < min(FAR * right, FAR * best.spread) and best.off < NEARER * next_one
+    far = best.off < min(MEANT * right, MEANT * best.spread) and best.off < NEARER * next_one
     return alike if is_noise and far else []
 
 
@@ -239,7 +239,7 @@ def _places(answer: Answer, right: Array, step: Node) -> dict[str, Array]:
     return found
 
 
-def _taken(part: Array, step: Node, chosen: Mapping[str, Array]) -> Array:
+def _cut(part: Array, step: Node, chosen: Mapping[str, Array]) -> Array:
     for number, axis in enumerate(step.axes):
         if axis.name in chosen:
             part = part.take(chosen[axis.name], axis=number)
@@ -277,10 +277,9 @@ def _spread(value: Array, sizes: Array) -> float:
 
 def _tells(answer: Answer, value: Array, right: Array) -> bool:
     """Whether an answer fits too well for chance, by its first rows."""
-    rows = slice(None) if not value.ndim else slice(0, MOST_WEIGHED)
 
     def first(part: Array) -> Array:
-        return part.reshape(-1, part.shape[-1])[rows] if part.ndim else part
+        return rows_of(part)[:MOST_WEIGHED]
 
     return odds(answer.laid(first), first(value), first(right)).convince
 
@@ -297,4 +296,4 @@ def _fits_throughout(key: Key, question: Question, node: Node, own: Own | None, 
         gaps = _gaps(part, value, _sizes(question.expected[where]))
         squares, number = squares + float(np.square(gaps).sum()), number + gaps.size
         within = within and bool(fits(part, value).all())
-    return number > 0 and (within or float(np.sqrt(squares / number)) < FAR * right)
+    return number > 0 and (within or float(np.sqrt(squares / number)) < MEANT * right)

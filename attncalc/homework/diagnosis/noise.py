@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import is_
 
 import numpy as np
 
 from attncalc.common.numerals import ACCUMULATED, DTYPES, NARROW, Array
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.precisions import Narrow, held
-from attncalc.evaluate.values import Machine, evaluate, is_given
+from attncalc.evaluate.values import Machine, evaluate_one, is_given, needed
 from attncalc.homework.diagnosis.comparing import fits, largest, largest_error
 from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.nearest import RUNS
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, Answer
 from attncalc.homework.reading.stored_types import narrowest
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk_to
 from attncalc.language.primitive import OPS
 
 
@@ -72,7 +73,7 @@ def among_narrow(answer: Answer, rounded: str) -> Answer:
     return replace(answer.as_stored(rounded), said=False, inferred=True)
 
 
-NEARER = 0.25
+BY_RANKING = 0.25
 """A row comes of another ranking if it is nearer to that than this share of its distance from the right one."""
 RANKED = "right but for what {}'s noise ranks otherwise: tokens may go to other experts whose scores are as near"
 ROUNDED = "right but for what {}'s noise rounds to another whole number: between two of them either may be as near"
@@ -83,19 +84,18 @@ def ranked_otherwise(key: Key, question: Question, stored: str) -> str:
 
     Own values behind a ranking were rounded already, so that they are also worked out anew.
     """
-    node, answer = key.nodes[question.step], question.answer
-    behind = walk(node, into=lambda made: () if made is not node and is_given(made, question.own) else made.sources)
+    answer = question.answer
+    behind = needed(key.nodes[question.step].sources[0], given=question.own)
     ranked = [made for made in behind if made.op in OPS and (OPS[made.op].points or OPS[made.op].jumps)]
     if not ranked or not answer.shape or answer.shape != question.expected.shape:
         return ""
-    into = walk(*ranked, into=lambda made: () if is_given(made, question.own) else made.sources)
-    rounded = {made.key for made in into if is_given(made, question.own)}
+    rounded = {made.key for made in needed(*ranked, given=question.own) if is_given(made, question.own)}
     unranked = {step: value for step, value in question.own.items() if step not in rounded}
     bases = (question.own, unranked, {}) if question.own else ({},)
     away = np.linalg.norm(answer.value - question.expected, axis=-1)
     off = ~fits(answer, question.expected).all(axis=-1)
     for value in (value for base in bases for value in key.worked_out_in(question.step, stored, RUNS, base)):
-        near = np.linalg.norm(answer.value - value, axis=-1) < NEARER * away
+        near = np.linalg.norm(answer.value - value, axis=-1) < BY_RANKING * away
         off &= ~(near & fits(answer, value).all(axis=-1))
         if not off.any():
             return RANKED if any(OPS[made.op].points for made in ranked) else ROUNDED
@@ -156,7 +156,7 @@ class _NarrowNorms:
         for root in order:
             if root.row.normalises:
                 x = root.sources[1]
-                between = walk(root, into=partial(_up_to, x))
+                between = walk_to(partial(is_, x), root)
                 found.update(node for node in between if node is not x and node.sources and node.op != "step")
         return found
 
@@ -166,10 +166,6 @@ class _NarrowNorms:
         return self.machine.made(node, value, sources).astype(np.float64)
 
 
-def _up_to(end: Node, node: Node) -> Sequence[Node]:
-    return () if node is end else node.sources
-
-
 def are_narrow(key: Key, question: Question, value: Array, base: Own) -> bool:
     """Whether an answer comes of norms that square in its own narrow type, and add up in that or in float32.
 
@@ -177,12 +173,11 @@ def are_narrow(key: Key, question: Question, value: Array, base: Own) -> bool:
     """
     node, answer = key.nodes[question.step], question.answer
     base = key.solutions.usable(base, node)
-    behind = walk(node, into=lambda made: () if is_given(made, base) else made.sources)
-    if answer.shape != node.shape or not any(made.row.normalises for made in behind):
+    if answer.shape != node.shape or not any(made.row.normalises for made in needed(node, given=base)):
         return False
     for accumulate in ACCUMULATED:
         norms = _NarrowNorms(Narrow(answer.stored, accumulate))
-        found = evaluate([node], key.solutions.operands, given=base, after_step=norms, keep=lambda _: False)[node]
+        found = evaluate_one(node, key.solutions.operands, given=base, after_step=norms)
         if fits(answer, found).all() and largest_error(answer, found) < BY_NARROW_NORMS * largest_error(answer, value):
             return True
     return False

@@ -26,7 +26,7 @@ SCALINGS = ("factor", "original_length", "low_freq_factor", "high_freq_factor", 
 """The numbers by which frequencies are scaled for longer texts."""
 APART = 1.25
 """The logarithms of two neighbours among these are no further apart."""
-ROUGHLY = 0.8
+PROMISING = 0.8
 """Others are tried only if the nearest of these is off by less than this share of what the right value is off by."""
 GOLDEN = (3 - 5**0.5) / 2, (5**0.5 - 1) / 2
 """Where others are tried between two numbers: at the golden sections."""
@@ -36,7 +36,7 @@ CLOSELY = 0.05
 """It is narrowed further if the number is off by less than this share of what the first one was, or within noise."""
 MOST_NUMBERS = 32
 """How many whole numbers are tried at most."""
-AS_NEAR = 1.5
+FEWER_FIGURES = 1.5
 """A number of fewer figures may be off by this many times as much as the best one."""
 
 
@@ -153,7 +153,7 @@ def _number_found(
     if not _is_touched(key, question, rule(known, usual[-1])):
         return []
     first = float(f"{min(usual, key=off):.9g}")
-    most = 1.0 if beside is not None else ROUGHLY
+    most = 1.0 if beside is not None else PROMISING
     if off(first) >= most * distance(question.answer, without_mistake(key, question, own), question.expected):
         return []
     low, high, best = np.log(first) - APART, np.log(first) + APART, first
@@ -163,7 +163,7 @@ def _number_found(
         best = min(tried, key=off)
         if narrowed == NARROWED and off(best) > CLOSELY * off(first) and not is_within(best):
             return []
-    rounded = next((x for n in range(1, 7) if off(x := float(f"{best:.{n}g}")) <= AS_NEAR * off(best)), best)
+    rounded = next((x for n in range(1, 7) if off(x := float(f"{best:.{n}g}")) <= FEWER_FIGURES * off(best)), best)
     made = tried[rounded][1]
     if beside is not None:
         return nearest(key, question, made, own, beside)

@@ -15,21 +15,21 @@ from attncalc.calculations import TABLE
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.evaluate.values import evaluate, is_given
+from attncalc.evaluate.values import evaluate_one, needed
 from attncalc.homework.diagnosis.comparing import (
-    FAR,
+    BEYOND_NOISE,
     comes_out,
     fits,
     fitting,
     may_fit,
     nearly,
     odds,
+    rows_of,
     stands_out,
 )
 from attncalc.homework.diagnosis.key import BLOCK, Key, Question, known, most_entries
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import LEAST_FIGURES, Answer
-from attncalc.language.graph import walk
 
 LARGEST_HALF = 65_504
 HALVES = ("bfloat16", "float16")
@@ -141,7 +141,7 @@ def _sticks_out(answer: Answer, value: Array, right: Array) -> bool:
     with np.errstate(invalid="ignore"):
         off = np.abs(answer.value - value)
     off = np.where(np.isfinite(off), off, np.where(right, 0.0, np.inf))
-    return bool(off[~right].min() > FAR * off[right].max(initial=0.0))
+    return bool(off[~right].min() > BEYOND_NOISE * off[right].max(initial=0.0))
 
 
 def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
@@ -154,7 +154,7 @@ def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
         return np.where(np.abs(value) > LARGEST_HALF, np.copysign(np.inf, value), value)
 
     base = key.solutions.usable(base, node)
-    found = evaluate([node], key.solutions.operands, given=base, after_step=held, keep=lambda _: False)[node]
+    found = evaluate_one(node, key.solutions.operands, given=base, after_step=held)
     if found.shape != answer.shape or not found.ndim or not any(beyond):
         return False
     in_lost_row = np.isnan(answer.value) & ~np.isfinite(found).all(axis=-1, keepdims=True)
@@ -237,8 +237,8 @@ def _copied(value: Array, right: Array) -> Iterator[Array]:
     """The only row that is wrong, with another one in its place."""
     if value.ndim < 2:
         return
-    rows = value.reshape(-1, value.shape[-1])
-    wrong = np.flatnonzero(~right.reshape(rows.shape).all(axis=-1))
+    rows = rows_of(value)
+    wrong = np.flatnonzero(~rows_of(right).all(axis=-1))
     if len(wrong) == 1 and len(rows) <= MOST_COPIED:
         for row in rows:
             changed = rows.copy()
@@ -283,7 +283,7 @@ def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
     """
     expression = key.nodes[question.step].sources[0]
     base = key.solutions.usable(base, expression)
-    behind = walk(expression, into=lambda node: () if is_given(node, base) else node.sources)
+    behind = needed(expression, given=base)
     used = {node.args["name"] for node in behind if node.op == "input"}
     operands = {name: operand for name, operand in key.solutions.operands.items() if name in used}
     sizes = {axis.name: axis.size for node in behind for axis in node.axes}
@@ -296,7 +296,7 @@ def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
             for i, (at, entry) in enumerate(tried):
                 stacked[(i, *at)] = entry
             read_so = {**key.solutions.operands, name: stacked}
-            found = evaluate([expression], read_so, given=base, keep=lambda _: False, careful=False)[expression]
+            found = evaluate_one(expression, read_so, given=base, careful=False)
             if found.shape != (len(tried), *value.shape) or found.dtype.kind == "c":
                 continue
             hits = fitting(question.answer, found)
@@ -323,11 +323,11 @@ def _last_made_up(answer: Answer, value: Array, right: Array) -> bool:
     """Whether only two shares of one row are wrong, the last of which makes up for the other to the sum of 1."""
     if not right.ndim or right.sum() < LEAST_RIGHT or not _are_shares(value):
         return False
-    row = ~right.reshape(-1, right.shape[-1])
+    row = ~rows_of(right)
     at = row.any(axis=1)
     if at.sum() != 1 or row[at].sum() != 2 or not row[at][0, -1]:
         return False
-    shares = answer.value.reshape(row.shape)[at][0]
+    shares = rows_of(answer.value)[at][0]
     return bool((shares >= 0).all() and abs(shares.sum() - 1) <= 1e-9)
 
 

@@ -20,9 +20,9 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, go_on
 from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
-from attncalc.evaluate.values import evaluate, is_given
+from attncalc.evaluate.values import evaluate, is_given, needed
 from attncalc.language.axes import Axes
-from attncalc.language.graph import Node, rewrite, steps, walk
+from attncalc.language.graph import Node, rewrite, steps, walk, walk_to
 from attncalc.solve.problem import Problem, Written
 from attncalc.solve.solver import write
 
@@ -130,8 +130,7 @@ class Solutions:
         """Whether a rule has used steps from before the gap that the right step does not use."""
 
         def met(node: Node) -> set[StepKey]:
-            found = walk(node, into=lambda node: () if is_given(node, gap.ends) else node.sources)
-            return {node.key for node in found if node.op == "step"}
+            return {node.key for node in needed(node, given=gap.ends) if node.op == "step"}
 
         return not met(root) & gap.front.keys() <= met(self.right.steps[gap.step]) | gap.ends.keys()
 
@@ -157,17 +156,14 @@ class Solutions:
 
     def values_once(self, nodes: Sequence[Node], own: Own | None) -> dict[Node, Array]:
         """The nodes' values, as in `values`, but none is kept: nobody asks for them again."""
-        own, found = own or {}, dict[Node, Array]()
-        for odd, alike in self._by_odd_shapes(nodes, own).items():
-            found |= self._evaluated(alike, {step: value for step, value in own.items() if step not in odd})
+        found: dict[Node, Array] = {}
+        for usable, alike in self._by_usable(nodes, own or {}):
+            found |= self._evaluated(alike, usable)
         return found
 
     def usable(self, own: Own | None, node: Node) -> Own:
         """The own values that have the shapes of the steps behind a node, which a mistake may have changed."""
-        if not own:
-            return {}
-        [odd] = self._by_odd_shapes([node], own)
-        return {step: value for step, value in own.items() if step not in odd} if odd else own
+        return self._by_usable([node], own)[0][0] if own else {}
 
     def _evaluated(self, nodes: Sequence[Node], given: Own) -> dict[Node, Array]:
         """The nodes' values; NaN throughout for a node that has none because of a mistake or of own values."""
@@ -179,15 +175,15 @@ class Solutions:
                 return {nodes[0]: np.full(nodes[0].shape, np.nan)}
             return {node: self._evaluated([node], given)[node] for node in nodes}
 
-    def _by_odd_shapes(self, nodes: Sequence[Node], own: Own) -> dict[frozenset[StepKey], list[Node]]:
-        """The nodes, grouped by the own values whose shapes differ from those of the steps behind them."""
+    def _by_usable(self, nodes: Sequence[Node], own: Own) -> list[tuple[Own, list[Node]]]:
+        """The nodes, grouped by the own values that have the shapes of the steps behind them."""
         found: dict[frozenset[StepKey], list[Node]] = {}
         for node in nodes:
             if node not in self._behind:
                 self._behind[node] = {(step.key, step.shape) for step in walk(node) if step.op == "step"}
             odd = frozenset(step for step, shape in self._behind[node] if step in own and own[step].shape != shape)
             found.setdefault(odd, []).append(node)
-        return found
+        return [({step: own[step] for step in own if step not in odd}, alike) for odd, alike in found.items()]
 
     def _solved(self, rules: tuple[Mistake, ...]) -> Solution:
         """The problem solved by these rules: options first, then forward steps, then those of the gradient."""
@@ -317,8 +313,7 @@ class _Writing:
         self._due = forward.as_due
         self._order: Sequence[Node] = forward.order
         if roots is not forward.roots:  # another rule was written before: its steps are the due ones
-            there = filter(None, roots)
-            self._order = walk(*there, into=lambda node: () if self._is_end(node) else node.sources)
+            self._order = walk_to(self._is_end, *filter(None, roots))
             self._due = {**self._due, **{node.key: node for node in self._order if node.op == "step"}}
         self._at = 0
         self._first: str | None = None  # the part that is changed first
@@ -331,11 +326,7 @@ class _Writing:
 
     def _is_behind_the_first(self, node: Node) -> bool:
         """Whether a node is a step of another layer than the one that is changed first."""
-        return (
-            self._first is not None
-            and node.op == "step"
-            and enclosing_layer(node.key[0]) != enclosing_layer(self._first)
-        )
+        return self._first is not None and is_outside(node, enclosing_layer(self._first))
 
     def of(self, node: Node | None) -> Node | None:
         """What a node of the graph has become; None where it cannot be formed."""
@@ -387,12 +378,8 @@ class _Writing:
 
     def _is_over_what_was(self, node: Node, layer: str) -> bool:
         """Whether a node is over another layer as that was before the rule was written into it."""
-
-        def is_of_another(node: Node) -> bool:
-            return node.op == "step" and enclosing_layer(node.key[0]) != layer
-
-        met = walk(node, into=lambda node: () if is_of_another(node) else node.sources)
-        return any(is_of_another(node) and self._new.get(node, node) is not node for node in met)
+        met = walk_to(partial(is_outside, layer=layer), node)
+        return any(is_outside(node, layer) and self._new.get(node, node) is not node for node in met)
 
     def _as_due(self, group: str, step: StepKey) -> Node:
         """The right expression of a step, over what nodes outside the part that it shares with a group have become."""
@@ -479,6 +466,11 @@ def enclosing_layer(group: str) -> str:
     return found[0] if found else ""
 
 
+def is_outside(node: Node, layer: str) -> bool:
+    """Whether a node is a step that is not in this layer."""
+    return node.op == "step" and enclosing_layer(node.key[0]) != layer
+
+
 def _key(node: Node) -> StepKey | None:
     """The key by which a rule speaks of a node; None if it has no name."""
     if node.op == "input":
@@ -514,7 +506,7 @@ class _Pool:
     def take_in(self, *roots: Node) -> list[Node]:
         """A graph in nodes of the pool; what a node of the pool is made of is in it already."""
         new: dict[Node, Node] = {}
-        for node in walk(*roots, into=lambda node: () if node in self._made else node.sources):
+        for node in walk_to(self._made.__contains__, *roots):
             own = node in self._made
             new[node] = node if own else self.node(node.op, [new[s] for s in node.sources], node.args, node.axes)
         return [new[root] for root in roots]

@@ -83,7 +83,7 @@ EVEN = Finding(
 ALL_TO_ONE = Finding(
     UNEXPLAINED, hint="every row gives all to its largest entry: is anything left for the others?", void=True
 )
-BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
+MAY_BE_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
 _TAKEN = "right method, {}: keep more digits on the way"
 _KEPT_FEWER = "may be rounding to {kept} on the way{where}: keep more digits, or say so on the sheet (rounding)"
@@ -248,7 +248,7 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
     if not even and (only_zeros or (begun and not answer.enough.all() and answer.used < LEAST_FIGURES)):
         return f"{TOO_FEW}: write at least {LEAST_DECIMALS} decimals{' of each' if answer.value.size > 1 else ''}"
     if possible and even:
-        return f"{BY_CHANCE}, with numbers so few and small"
+        return f"{MAY_BE_CHANCE}, with numbers so few and small"
     if possible and not answer.exact.all():
         return f"{TOO_FEW} why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
     right = fits(answer, expected)[answer.answered]
@@ -256,9 +256,7 @@ def _in_the_way(answer: Answer, expected: Array, *, possible: bool, begun: bool)
     telling = even or answer.used >= LEAST_FIGURES or bool(answer.exact.all())
     if 1 < wrong <= right.size // (2 if telling else 4):  # else more digits would tell more
         return f"{wrong} entries are wrong, {_the_others(right.size - wrong)} right: work these out once more"
-    if even:
-        return "no known mistake gives this"
-    if answer.used < LEAST_FIGURES and not answer.exact.all():
+    if not even and answer.used < LEAST_FIGURES and not answer.exact.all():
         return f"no known mistake: {LEAST_FIGURES} decimals or more would tell more"
     return "no known mistake gives this"
 
@@ -436,7 +434,7 @@ def is_undone(answer: Answer, expected: Array) -> bool:
     return bool((expected[done] != 0).any() and not answer.value[~done].any() and expected[~done].any(axis=-1).all())
 
 
-def shared_out(answer: Answer, expected: Array) -> Finding | None:
+def even_or_all_to_one(answer: Answer, expected: Array) -> Finding | None:
     """Whether every row shares 1 out evenly among its places, or gives all to the largest, though it should not."""
     if not expected.ndim or not answer.answered.all() or not np.isfinite(expected).all() or (expected < 0).any():
         return None

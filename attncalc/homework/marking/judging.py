@@ -38,6 +38,7 @@ from attncalc.homework.marking.findings import (
     at_fewer_digits,
     carried,
     digits_kept,
+    even_or_all_to_one,
     follows_at_once,
     incomplete,
     is_another_shift,
@@ -46,7 +47,6 @@ from attncalc.homework.marking.findings import (
     located,
     mistaken,
     multiplied,
-    shared_out,
     slipped,
     sound,
     stopped,
@@ -405,7 +405,7 @@ class _Sheet:
         """Nothing explains a step; with more digits it may be right, or what follows from own values."""
         if is_undone(question.answer, question.expected):
             return UNDONE
-        if shared := shared_out(question.answer, question.expected):
+        if shared := even_or_all_to_one(question.answer, question.expected):
             return shared
         follows = [self._following(question)] if question.own else []
         if question.answer.dumped and question.own_are_right and any(fits(question.answer, x).all() for x in follows):
@@ -453,7 +453,7 @@ class _Sheet:
         if not _is_filled(answer, question.expected):
             return None
         found = self._mistaken(question, as_written=bool((answer.figures < TELLING).any()))
-        found = found or shared_out(answer, question.expected)
+        found = found or even_or_all_to_one(answer, question.expected)
         return found or (FILLED if answer.value.size > 1 else unexplained(answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:

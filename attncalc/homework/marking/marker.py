@@ -133,7 +133,7 @@ class Marker:
 
     def _laid(self, answers: Mapping[str, Answer], axes: int) -> dict[str, Answer]:
         """The answers; in those with that many axes heads are put in front of tokens, but for scores and weights."""
-        steps = {name: node for step, node in self.key.nodes.items() for name in ("/".join(step).strip("/"), step[1])}
+        steps = {name: node for step, node in self.key.nodes.items() for name in (spelled(step), step[1])}
         steps[""] = self.key.nodes[self.key.result]
         has_heads = {name for name, node in steps.items() if node.names[-1:] not in (("n",), ("m",))}
         return {

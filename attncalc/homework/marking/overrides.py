@@ -11,7 +11,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.csv_lists import Tell, headed
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.record.numbers import in_marks, shortest
 from attncalc.record.verdicts import MARK_DECIMALS, MarkedStep
 
@@ -91,7 +91,7 @@ def overridden(
 def _change(found: list[Graded], change: Override, blank: Blank) -> list[Override]:
     """Change the marks of each sheet of a student."""
     where = f"{change.source}: " if change.source else ""
-    places = [i for i, one in enumerate(found) if alike(one.student) == alike(change.student)]
+    places = [i for i, one in enumerate(found) if folded(one.student) == folded(change.student)]
     if not places and (made := blank(change.student)) is not None:
         places = [len(found)]
         found.append(made)
@@ -119,10 +119,15 @@ def _change(found: list[Graded], change: Override, blank: Blank) -> list[Overrid
     return log
 
 
+def names_of(step: str) -> tuple[str, str]:
+    """The two names of a step: in full, and the last part alone."""
+    return step, step.rpartition("/")[2]
+
+
 def _meant(steps: Sequence[MarkedStep], change: Override, where: str) -> MarkedStep:
     """The step that a change means, by its name or the last part of it."""
     for step in steps:
-        if change.step in (step.name, step.name.rpartition("/")[2]):
+        if change.step in names_of(step.name):
             return step
     names = [step.name for step in steps]
     hint = near(change.step, names) or f"it has {', '.join(names)}"

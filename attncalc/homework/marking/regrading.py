@@ -14,9 +14,9 @@ import numpy as np
 from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.diagnosis.slips import listed
-from attncalc.homework.marking.overrides import Override
+from attncalc.homework.marking.overrides import Override, names_of
 from attncalc.homework.marking.policies import policy_of
-from attncalc.homework.marking.whole_class import Carried, Graded, shared_out
+from attncalc.homework.marking.whole_class import CarriedProblem, Graded, shared_out
 from attncalc.inputs.given import spoken
 from attncalc.inputs.resolve import read_json
 from attncalc.record import documents
@@ -118,7 +118,7 @@ def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
     steps = tuple(_step(step) for step in row["steps"])
     points = row.get("points", {})
     marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy, points=points)
-    carried = Carried(**row["carried"]) if "carried" in row else None
+    carried = CarriedProblem(**row["carried"]) if "carried" in row else None
     return Graded(row["student"], row["source"], marked, carried=carried, variants=row.get("variants", {}))
 
 
@@ -185,11 +185,6 @@ def _by(policy: Policy, one: Graded, marked: Marked) -> Graded:
     if one.carried is not None and policy != marked.policy:
         one = replace(one, carried=one.carried._replace(marks=""))
     return replace(one, marked=remarked(marked, policy))
-
-
-def names_of(step: str) -> tuple[str, str]:
-    """The two names of a step: in full, and the last part alone."""
-    return step, step.rpartition("/")[2]
 
 
 def remarked(marked: Marked, policy: Policy) -> Marked:

@@ -19,7 +19,7 @@ from attncalc.homework.reading.answers import Sheet, Unread, nothing
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import Submission
 from attncalc.homework.reading.keys_file import Keys, Variant, is_keys, read_keys
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, StepNames, from_file, limited
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.problem_files import document_of
@@ -31,7 +31,7 @@ from attncalc.record.verdicts import MISSING, USUAL_POLICY, Finding, Marked, Mar
 from attncalc.solve.problem import Problem
 
 
-class Carried(NamedTuple):
+class CarriedProblem(NamedTuple):
     """The problem whose hash a sheet carries, if that is not its student's own."""
 
     student: str  # whose problem it is; "" where no such problem is known
@@ -55,7 +55,7 @@ class Graded:
     marked: Marked | None = None
     error: str = ""
     hint: str = ""
-    carried: Carried | None = None
+    carried: CarriedProblem | None = None
     problem: str = ""  # which of several problems it is of
     variants: Mapping[str, str] = field(default_factory=dict)  # by problems, the hash of what it was marked by
 
@@ -76,7 +76,7 @@ def readable(graded: Iterable[Graded]) -> list[Marked]:
 
 
 MOST_MARKERS = 8
-DECIMALS = 2
+POINT_DECIMALS = 2
 """Decimals of what a step earns, where the points of a problem are shared out among its steps."""
 WHOSE = ("student", "problem", "folder")
 """What keys.json says of whose a problem is; problems that are otherwise alike share a marker."""
@@ -94,7 +94,7 @@ class Settings:
     layout: str | None = None  # of heads and tokens in answers
 
 
-class Posed(NamedTuple):
+class Assignment(NamedTuple):
     """What marking needs to know of a key."""
 
     contents: JsonFile  # the key itself: a problem, a saved result, or keys.json
@@ -109,7 +109,7 @@ class Posed(NamedTuple):
         return Settings(policy, reveal, dtype, self.asked, self.keys)
 
 
-def posed(contents: Contents, reading: Reading) -> Posed:
+def assignment_in(contents: Contents, reading: Reading) -> Assignment:
     """What marking needs to know of a file that holds a key."""
     keys = read_keys(contents, reading) if is_keys(contents) else None
     held = document_of(contents, reading) if keys is None else keys.variants[0].held
@@ -120,10 +120,10 @@ def posed(contents: Contents, reading: Reading) -> Posed:
     tree = JsonFile(contents.source, plain(dict(contents.members), contents.source))
     several = {one.name: one.held.problem for one in keys.variants if one.name} if keys is not None else {}
     parts = {name: Key(problem).names for name, problem in several.items()}
-    return Posed(tree, held.problem, asked, keys, key.names, parts)
+    return Assignment(tree, held.problem, asked, keys, key.names, parts)
 
 
-def refuse_misspelt(policy: Policy, task: Posed) -> None:
+def refuse_misspelt(policy: Policy, task: Assignment) -> None:
     """Raise where a policy has points for what is no step of any problem."""
     known = [task.names, *task.parts.values()]
     for name in policy.points:
@@ -209,15 +209,18 @@ class _ByOwn:
         if not sheet.problem or any(one is own for one in meant):
             return graded
         if not meant:
-            return replace(graded, carried=Carried(""))
+            return replace(graded, carried=CarriedProblem(""))
         there = self.marker(meant[0]).mark(sheet)
         is_old = any(one is meant[0] for one in self.keys.replaced)
-        return replace(graded, carried=Carried(meant[0].student, in_marks(there.score, there.out_of), is_old))
+        return replace(graded, carried=CarriedProblem(meant[0].student, in_marks(there.score, there.out_of), is_old))
+
+    def of(self, student: str) -> list[Variant]:
+        """The problems of a student, or else those for all."""
+        return self.by_name.get(folded(student)) or self.by_name.get("", [])
 
     def _called(self, problem: str, student: str) -> list[Variant]:
         """Those of a student's several problems that have the name."""
-        own = self.by_name.get(alike(student)) or self.by_name.get("", [])
-        return [one for one in own if one.name and one.name == problem]
+        return [one for one in self.of(student) if one.name and one.name == problem]
 
     def _own(self, sheet: Sheet, name: str, meant: Sequence[Variant]) -> Variant:
         """The problem by which a sheet is marked: the one that it names, of its student's own or of those for all.
@@ -225,9 +228,9 @@ class _ByOwn:
         A sheet without a student's name belongs to the student whose problem it names.
         """
         said = sheet.student or name
-        found = self.by_name.get(alike(said)) or self.by_name.get("", [])
+        found = self.of(said)
         if meant and not found and not sheet.student:
-            found = self.by_name.get(alike(meant[0].student), [])
+            found = self.by_name.get(folded(meant[0].student), [])
         if not found:
             hint = "its students are those of the roster"
             raise InputError(f"{self.keys.source} has no problem for {quoted(said)}", hint=hint)
@@ -277,8 +280,8 @@ def shared_out(steps: Sequence[MarkedStep], points: float) -> Iterator[MarkedSte
     """The steps with a problem's points shared out among them, rounded so that they still add up to these."""
     whole, reached = sum(step.out_of for step in steps), 0.0
     for step in steps:
-        before, reached = round(reached, DECIMALS), reached + (points * step.out_of / whole if whole else 0.0)
-        out_of = round(round(reached, DECIMALS) - before, DECIMALS)
+        before, reached = round(reached, POINT_DECIMALS), reached + (points * step.out_of / whole if whole else 0.0)
+        out_of = round(round(reached, POINT_DECIMALS) - before, POINT_DECIMALS)
         share = step.score / step.out_of if step.out_of else 0.0
         yield replace(step, score=out_of * share, out_of=out_of)
 
@@ -295,7 +298,7 @@ def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -
             found.setdefault(one.student, {})[one.problem] = one
     whole = []
     for student, sheets in found.items():
-        own = markers.by_name.get(alike(student)) or markers.by_name[""]
+        own = markers.of(student)
         parts = [sheets.get(each.name) or markers.blank(each, student) for each in own]
         steps = [replace(step, name=f"{part.problem}/{step.name}") for part in parts for step in part.steps]
         first = next(iter(sheets.values()))
@@ -314,7 +317,7 @@ def absent(graded: Sequence[Graded], keys: Keys | None) -> list[str]:
     """The students of a roster who have no sheet, not even one that cannot be read."""
     if keys is None:
         return []
-    there = {alike(one.student) for one in graded}
+    there = {folded(one.student) for one in graded}
     lost = dict.fromkeys(one.student for name, own in keys.by_name.items() for one in own if name in there)
     return [student for student in keys.students if student and student not in lost]
 
@@ -324,19 +327,19 @@ def blank_by(graded: Sequence[Graded], missing: Sequence[str], settings: Setting
 
     It has the steps of the others' sheets; if students have several problems, which may differ, those of the key.
     """
-    unread = {alike(one.student): one for one in graded if one.marked is None}
-    names = {alike(name): name for name in missing} | {name: one.student for name, one in unread.items()}
+    unread = {folded(one.student): one for one in graded if one.marked is None}
+    names = {folded(name): name for name in missing} | {name: one.student for name, one in unread.items()}
     keys = settings.keys if settings.keys is not None and any(one.name for one in settings.keys.variants) else None
     several = any(name for one in graded for name in one.variants)
     most = max(readable(graded), key=lambda marked: len(marked.steps), default=None)
 
     def blank(student: str) -> Graded | None:
-        if (found := alike(student)) not in names:
+        if (found := folded(student)) not in names:
             return None
         name = names[found]
         if keys is not None:
             made = _ByOwn(keys, settings)
-            own = made.by_name.get(found) or made.by_name.get("", [])
+            own = made.of(student)
             return several_problems([made.blank(own[0], name)], keys, settings)[0] if own else None
         if several or most is None:
             fault = f"what the steps of {quoted(name)} earn is not known without a sheet that can be read"
@@ -388,7 +391,7 @@ def _graded(mark: Callable[[Sheet, str], Graded], submission: Submission, readin
 
 def _known(sheet: Sheet, student: str) -> Sheet:
     """A sheet whose student is known; if it says another name, that is noted."""
-    said = sheet.student if alike(sheet.student) != alike(student) else ""
+    said = sheet.student if folded(sheet.student) != folded(student) else ""
     told = (f"{student}: the sheet says that it is of {quoted(said)}",) if said else ()
     return replace(sheet, student=student, notes=(*sheet.notes, *told))
 

@@ -17,7 +17,7 @@ from attncalc.common.errors import AttncalcError
 from attncalc.common.system import NamedTuple
 from attncalc.evaluate.large.cores import count
 from attncalc.evaluate.large.memory import available, have_no_more
-from attncalc.homework.marking.whole_class import Graded, marking, posed
+from attncalc.homework.marking.whole_class import Graded, assignment_in, marking
 from attncalc.homework.marking.wire import from_json, to_json
 from attncalc.homework.reading.class_lists import Submission
 from attncalc.inputs.json_files import JsonFile
@@ -51,7 +51,7 @@ def begun(task: Task) -> Mark:
     if task.version != here:
         raise AttncalcError(f"a worker has attncalc {here}, but {task.version} hands out the sheets")
     reading = Reading(**task.reading)
-    found = posed(JsonFile(task.source, dict(task.key)), reading)
+    found = assignment_in(JsonFile(task.source, dict(task.key)), reading)
     return marking(found.problem, found.settings(task.policy, reveal=task.reveal, dtype=task.dtype), reading)
 
 

@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from attncalc.common.errors import AttncalcError, InputError, visible
 from attncalc.common.system import exists
-from attncalc.homework.marking.whole_class import Graded, Posed, counted
+from attncalc.homework.marking.whole_class import Assignment, Graded, counted
 from attncalc.homework.marking.wire import from_json, to_json
 from attncalc.homework.marking.worker import Task
 from attncalc.homework.reading.class_lists import Submission
@@ -44,7 +44,7 @@ COMMAND = (sys.executable, "-P", "-m", "attncalc.homework.marking.worker")
 
 
 def grade(
-    posed: Posed,
+    assignment: Assignment,
     found: Sequence[Submission],
     reading: Reading,
     policy: Policy,
@@ -55,7 +55,7 @@ def grade(
     executor: Executor | None = None,
 ) -> list[Graded]:
     """Every submission, marked by `jobs` processes here or by an executor's workers, in the order they came in."""
-    key, asked = posed.contents, {**reading.asked(), "most": None}
+    key, asked = assignment.contents, {**reading.asked(), "most": None}
     task = to_json(Task(version("attncalc"), key.source, key.members, policy, reveal, dtype, asked))
     call = token_hex(8)
     size = max(1, min(MOST_AT_ONCE, len(found) // (4 * jobs)))

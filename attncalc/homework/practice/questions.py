@@ -13,7 +13,7 @@ from attncalc.render.page import Block, Paragraph
 
 REASONS = 3
 """How many reasons of real steps are offered, one of which is right."""
-OFTEN = 3
+ONE_IN = 3
 """One in this many right steps is followed by the question why it is there."""
 
 
@@ -44,15 +44,15 @@ def why(posed: Posed, task: Task, turn: int) -> Why | None:
     It is not asked before a step of a single number, whose answer might be 1, 2 or 3 as well.
     """
     ahead = posed.tasks[posed.tasks.index(task) + 1 :]
-    if turn % OFTEN or task.hints or (ahead and not ahead[0].step.shape):
+    if turn % ONE_IN or task.hints or (ahead and not ahead[0].step.shape):
         return None
     own = task.step.why
     others = dict.fromkeys(step.why for step in posed.trace.steps if step.why and step.why != own)
     if not own or len(others) < REASONS - 1:
         return None
-    first = turn // OFTEN % (len(others) - REASONS + 2)
+    first = turn // ONE_IN % (len(others) - REASONS + 2)
     reasons = [*others][first : first + REASONS - 1]
-    place = (turn // OFTEN + len(task.name)) % REASONS
+    place = (turn // ONE_IN + len(task.name)) % REASONS
     return Why(task.name, [*reasons[:place], own, *reasons[place:]], place + 1)
 
 

@@ -15,7 +15,7 @@ from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
 from attncalc.homework.practice.questions import Why, largest, place, why
 from attncalc.homework.quiz.worksheets import DECIMALS, about, given
-from attncalc.homework.reading.sheets import read_sheet
+from attncalc.homework.reading.sheets import MOST_BYTES, read_sheet
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import in_marks
 from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, USUAL_POLICY, Finding
@@ -29,8 +29,6 @@ ENOUGH = 3
 AGAIN = 3
 """After this many times the same wrong answer a hint is offered."""
 MOST_CELLS = 6
-MOST_BYTES = 4 * 2**20
-"""The most bytes that a file with an answer may have."""
 TOLD = (
     "An answer is what an operand takes: 1 2; 3 4, or a file as @FILE. In its place you can say "
     f"{', '.join(WORDS)}, or their first letters."

@@ -32,7 +32,7 @@ OF_A_BANK = ("name", "title", "points")
 """What keys.json says of a bank's problem in addition: its names, and what it earns."""
 
 
-def shared_out(
+def class_keys(
     students: Sequence[str], problems: Sequence[Problem], asked: Asked, level: str, kept: Iterable[str]
 ) -> Keys:
     """The keys of a class: a problem for each student, in their order."""
@@ -94,20 +94,22 @@ def pooled(keys: Keys, formats: Sequence[str], wording: Wording, tell: Callable[
     return exported(questions, formats)
 
 
+def _asked(one: Variant) -> Asked:
+    """What is asked of a student's problem."""
+    return from_document(one.held.document, Key(one.held.problem).names, KEYS)
+
+
 def _question(one: Variant, wording: Wording) -> Question:
     problem = one.held.problem
     pool = one.title or one.name or problem.name
-    asked = from_document(one.held.document, Key(problem).names, KEYS)
-    return question(problem, asked, wording, f"{pool} {one.id}", pool)._replace(points=one.points)
+    return question(problem, _asked(one), wording, f"{pool} {one.id}", pool)._replace(points=one.points)
 
 
 def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> dict[str, str]:
     """What a student gets, by the names of the files, which begin with the folder's."""
-    problem = one.held.problem
-    asked = from_document(one.held.document, Key(problem).names, KEYS)
     points = "" if one.points is None else f" ({amount(shortest(one.points), 'point')})"
     whose = Whose(one.student, one.id, one.title and f"{one.title}{points}")
-    made = handed_out(solve(problem, keep_all=True), worksheets_in, asked, wording, whose)
+    made = handed_out(solve(one.held.problem, keep_all=True), worksheets_in, _asked(one), wording, whose)
     return {f"{one.folder}/{name}": text for name, text in made.items()}
 
 
@@ -139,7 +141,7 @@ def _another(keys: Keys, old: Variant, seed: int) -> Variant:
     """A new problem in place of a student's old one."""
     named = [one.held.problem for one in (*keys.variants, *keys.replaced) if one.name == old.name]
     taken = [each for each in named if _looks(each) == _looks(old.held.problem)]
-    asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
+    asked = _asked(old)
     if found := variants(old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asked.words, taken=taken):
         told = {key: old.held.document[key] for key in OF_A_BANK if key in old.held.document}
         drawn = {"level": old.level, "kept": [*old.kept]}

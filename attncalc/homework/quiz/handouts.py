@@ -15,7 +15,7 @@ from attncalc.homework.quiz.exports import gaps
 from attncalc.homework.quiz.platforms import Question
 from attncalc.homework.quiz.worksheets import ANYBODY, Exercise, Whose, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
-from attncalc.language.graph import Node, walk
+from attncalc.language.graph import Node, walk_to
 from attncalc.language.primitive import formula, sizes
 from attncalc.record.trace import Step, Trace
 from attncalc.render import TABLE, View
@@ -110,7 +110,7 @@ def _told(step: Step, node: Node, on_it: Collection[Node]) -> tuple[Step, list[s
     def ends(made: Node) -> bool:
         return made.op == "input" or made in on_it
 
-    behind = walk(node.sources[0], into=lambda made: () if ends(made) else made.sources)
+    behind = walk_to(ends, node.sources[0])
     found = sorted(filter(ends, behind), key=lambda made: ("step", "input").index(made.op))
     names = [str(made.args.get("symbol") or made.args["name"]) for made in found]
     if any(made.op == "step" and not ends(made) for made in behind):

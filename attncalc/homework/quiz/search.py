@@ -21,6 +21,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.separating import APART, Draw, repeated
 from attncalc.homework.diagnosis.solutions import is_meant
 from attncalc.homework.quiz.templates import ANYTHING, WHATEVER, Asks, Wanted, template, varies
+from attncalc.homework.quiz.worksheets import DECIMALS
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
 from attncalc.homework.reading.asked import asked as asked_for
 from attncalc.homework.reading.keys_file import LEVELS
@@ -43,8 +44,6 @@ WORK = 30_000
 MOST_ENTRIES = 2_000
 """The most numbers that have to be filled in by hand."""
 
-DECIMALS = 4
-"""The decimals of an answer that does not come out sooner."""
 FEW = 0.01
 """Multiples of this come out with few decimals."""
 LARGE = {"easy": 20, "medium": 50, "hard": 200}

@@ -30,8 +30,13 @@ class Wording(NamedTuple):
     """What a worksheet says besides the numbers."""
 
     formulas: str = FORMULAS[-1]
-    reasons: bool = True
+    reasons: bool | None = None  # whether they are told; None: if formulas are told in full
     printing: Printing = AS_IT_IS
+
+    @property
+    def has_reasons(self) -> bool:
+        """Whether the reason of each step is told."""
+        return self.formulas == FORMULAS[-1] if self.reasons is None else self.reasons
 
 
 class Whose(NamedTuple):
@@ -125,7 +130,7 @@ def _said(exercise: Exercise, wording: Wording, *, tells: bool) -> Iterator[Bloc
     yield formula(step) if full and step.formula else Formula(step.name)
     if exercise.made_of and (wording.formulas == "names" or (full and not step.formula)):
         yield Paragraph(f"from {both(exercise.made_of)}", "about")
-    if wording.reasons:
+    if wording.has_reasons:
         yield Paragraph(step.why, "why")
 
 

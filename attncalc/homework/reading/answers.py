@@ -89,6 +89,11 @@ def as_parts(value: Array) -> Array:
     return np.stack([value.real, value.imag], axis=-1).astype(np.float64) if value.dtype.kind == "c" else value
 
 
+def as_floats(value: Array) -> Array:
+    """A value as a sheet has it, in floats: a complex one in its parts, and 1 and 0 for true and false."""
+    return as_parts(value).astype(np.float64, copy=False)
+
+
 def from_parts(value: Array) -> Array:
     """The complex numbers whose real and imaginary parts stand along the last axis."""
     return np.asarray(value[..., 0] + 1j * value[..., 1])

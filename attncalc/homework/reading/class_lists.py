@@ -101,8 +101,7 @@ def class_list(
         for remark in remarks:
             reading.tell(f"{source}: {remark}")
         head, headings, rows, commas = found
-        always = reading.decimal == ","
-        made += (_read(row, head, headings, source, part, commas=commas, always=always) for row in rows)
+        made += (_read(row, head, headings, source, part, reading, commas=commas) for row in rows)
     return made
 
 
@@ -182,9 +181,9 @@ def _read(
     headings: Headings,
     source: str,
     part: str,
+    reading: Reading,
     *,
     commas: bool,
-    always: bool,
 ) -> Submission:
     """The sheet in a row, or what is wrong with it; each student may use a decimal mark of their own."""
     where = f"{source}:{row.line}"
@@ -195,9 +194,10 @@ def _read(
         with limited():
             check_length(row, head, source)
             own = _answers(row, headings)
-            pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
+            if reading.decimal == "," or (commas and not any(map(has_point, own.cells))):
+                own = with_points(own, source)
             problem = part or "".join(_cells(row, headings.problem)).strip()
-            return Submission(name, where, sheet=replace(_sheet(headings, pointed.cells, name, where), problem=problem))
+            return Submission(name, where, sheet=replace(_sheet(headings, own.cells, name, where), problem=problem))
     except InputError as error:
         return Submission(name, where, error=error.message, hint=error.hint)
 

@@ -8,7 +8,7 @@ from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
 from attncalc.homework.reading.headings import ONE_OF_THEM, students_in
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.inputs.csv_files import BLANKS, Row, delimiter_of, first_line, rows_in, without_mark
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode_table, read_file
@@ -48,12 +48,17 @@ class Headed(NamedTuple):
             yield row.line, [meant(row.cells[i]) for i in places]
 
 
+def delimiter_in(text: str, mark: str | None = None) -> str:
+    """The delimiter of a list, which may be said by a mark; it is no blank, as names of students have blanks."""
+    found = delimiter_of(first_line(text), Reading().parted_by(mark))
+    return "," if found == BLANKS else found
+
+
 def headed(path: str, tell: Tell) -> Headed:
     """A list with column names in its first row, as any spreadsheet saves it."""
     source, data = shown(path), read_file(path)
     text, mark = without_mark(decode_table(data, source, lambda remark: tell(f"{source}: {remark}")))
-    delimiter = delimiter_of(first_line(text), Reading().parted_by(mark))
-    delimiter = "," if delimiter == BLANKS else delimiter  # names of students have blanks
+    delimiter = delimiter_in(text, mark)
     rows = list(rows_in(text, delimiter, source))
     if not rows:
         raise InputError(f"{source} is empty", hint="its first row names the columns")
@@ -77,11 +82,11 @@ def roster(path: str, tell: Tell) -> list[str]:
     students: list[str] = []
     for row in found.rows:
         student = visible(" ".join(filter(None, (meant(row.cells[i]).strip() for i in columns))), LONGEST_NAME)
-        if alike(student) in lines:
-            before = lines[alike(student)]
+        if folded(student) in lines:
+            before = lines[folded(student)]
             raise InputError(f"{found.source}:{row.line}: {quoted(student)} stands in line {before} already")
         if student and student.casefold() != POSSIBLE:
-            lines[alike(student)] = row.line
+            lines[folded(student)] = row.line
             students.append(student)
     if not students:
         raise InputError(f"{found.source} names no student", hint="the names stand below the word student, one a line")

@@ -7,7 +7,7 @@ from typing import Any
 
 from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.system import NamedTuple, grouped
-from attncalc.homework.reading.names import alike, file_name, is_inside
+from attncalc.homework.reading.names import file_name, folded, is_inside
 from attncalc.inputs.calls import check_version
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import JsonFile, plain
@@ -54,13 +54,13 @@ class Keys(NamedTuple):
         """The problems by the names of their students, and by those of the students' folders."""
         found: dict[str, list[Variant]] = {}
         for one in self.variants:
-            for name in dict.fromkeys((alike(one.folder.partition("/")[0]), alike(one.student))):
+            for name in dict.fromkeys((folded(one.folder.partition("/")[0]), folded(one.student))):
                 found.setdefault(name, []).append(one)
         return found
 
     def of(self, student: str) -> list[Variant]:
         """The problems of a student."""
-        found = [one for one in self.variants if alike(one.student) == alike(student)]
+        found = [one for one in self.variants if folded(one.student) == folded(student)]
         if not found:
             raise InputError(f"{self.source} has no student {quoted(student)}", hint=near(student, self.students))
         return found
@@ -84,10 +84,10 @@ def read_keys(contents: Contents, reading: Reading) -> Keys:
         raise InputError(f"{contents.source} holds no problem: {quoted(VARIANTS)} is empty")
     known: set[tuple[str, str]] = set()
     for one in keys.variants:
-        if (alike(one.student), one.name) in known:
+        if (folded(one.student), one.name) in known:
             hint = "a student has one problem, or several with a name each"
             raise InputError(f"{contents.source} has {quoted(one.student)} twice", hint=hint)
-        known.add((alike(one.student), one.name))
+        known.add((folded(one.student), one.name))
     return keys
 
 

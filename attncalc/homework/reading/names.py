@@ -20,7 +20,7 @@ def is_inside(folder: str) -> bool:
     return all(map(fits, folder.split("/")))
 
 
-def alike(name: str) -> str:
+def folded(name: str) -> str:
     """A name in a form to compare by: without capitals, and with single blanks."""
     return " ".join(normalize("NFC", name).casefold().split())
 

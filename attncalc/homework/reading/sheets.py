@@ -24,6 +24,7 @@ from attncalc.homework.reading import answers
 from attncalc.homework.reading.answers import (
     ANSWER,
     BESIDE,
+    MOST_TOLD,
     Answer,
     Sheet,
     decimals_of,
@@ -73,9 +74,6 @@ def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
 # Steps are found by the names that sheets give them; for a wrong name, the nearest one is suggested.
 
 
-MOST_LISTED = 12
-
-
 def spelled(step: StepKey) -> str:
     """The name to ask for a step by: `GROUP/NAME`, or the bare name if it is in no group."""
     return "/".join(part for part in step if part)
@@ -105,7 +103,7 @@ class StepNames:
         if len(found) == 1:
             return found[0]
         if found:
-            raise InputError(f"{quoted(name)} occurs in several groups: {listed(map(spelled, found), MOST_LISTED)}")
+            raise InputError(f"{quoted(name)} occurs in several groups: {listed(map(spelled, found), MOST_TOLD)}")
         unnamed = f"numpy.savez(FILE, {self._shown[-1]}=…) names an array; " if _UNNAMED.fullmatch(name) else ""
         hint = self.near(name) or f"{unnamed}{self.has}"
         raise InputError(f"{self.problem} has no step {quoted(name)}", hint=hint)
@@ -155,7 +153,7 @@ class StepNames:
     @property
     def has(self) -> str:
         """A hint that lists the steps: `it has scores, scaled, weights, output`."""
-        return f"it has {listed(self._shown, MOST_LISTED)}"
+        return f"it has {listed(self._shown, MOST_TOLD)}"
 
 
 class Asked(NamedTuple):

@@ -78,13 +78,13 @@ def _in_either_mark(text: str, source: str, reading: Reading) -> Sheet:
         if reading.decimal == "." or all(answer.wordy is None for answer in found.steps.values()):
             return found
     except InputError:
-        if reading.decimal == "." or (pointed := _pointed(text, source, reading)) is None:
+        if reading.decimal == "." or (pointed := _with_decimal_points(text, source, reading)) is None:
             raise
         return pointed
-    return _pointed(text, source, reading) or found
+    return _with_decimal_points(text, source, reading) or found
 
 
-def _pointed(text: str, source: str, reading: Reading) -> Sheet | None:
+def _with_decimal_points(text: str, source: str, reading: Reading) -> Sheet | None:
     """A sheet read with decimal points, and a note that says so; None if not all of it can be read like that."""
     own = copy(reading)
     own.decimal = "."

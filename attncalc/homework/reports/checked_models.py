@@ -128,7 +128,7 @@ def _worked(step: MarkedStep, trace: Trace | None) -> Iterator[Block]:
             heads = off.max(axis=tuple(place for place, axis in enumerate(axes) if axis != "h"))
             each = (f"{head} by {format_number(float(most))}" for head, most in enumerate(heads))
             yield Paragraph(f"head {', '.join(each)}")
-        found = cells(trace, View(cells=(f"{step.name}[{','.join(map(str, at))}]",)))
+        found = cells(trace, View(cells=(step.name + place_text(at),)))
         yield Arithmetic(tuple(line for _, line in found))
         yield Paragraph(f"the dump has {format_number(float(np.array(step.given, dtype=np.float64)[at]))}")
 

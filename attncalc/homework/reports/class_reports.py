@@ -28,7 +28,7 @@ from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, P
 from attncalc.render.printing import AS_IT_IS, Printing, printed
 
 UNREADABLE = "unreadable"
-LONGEST_NAME = 60
+LONGEST_SHOWN = 60
 """The longest name of a student in the overview; reports have names in full."""
 VISIBILITIES = (VISIBLE, HIDDEN, *_) = ("visible", "hidden", "after_due_date", "after_published")
 """When Gradescope shows something to students."""
@@ -63,7 +63,7 @@ def report(graded: Sequence[Graded], format: str, view: View | None = None, how:
 
 def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     """The class in a few lines: students with their marks, and what was counted over them."""
-    rows = [Row((visible(student, LONGEST_NAME), *rest)) for student, *rest in map(_in_brief, graded)]
+    rows = [Row((visible(student, LONGEST_SHOWN), *rest)) for student, *rest in map(_in_brief, graded)]
     mistakes = {
         f"{each.name}{each.also}": count for each, count in zip(made(graded), tally(graded).values(), strict=True)
     }
@@ -143,7 +143,7 @@ def counted(graded: Sequence[Graded]) -> str:
 
 def without_sheet(absent: Sequence[str]) -> list[str]:
     """`7 students have no sheet: Mia, Nils, …`; nothing where all have one."""
-    names = [visible(student, LONGEST_NAME) for student in absent]
+    names = [visible(student, LONGEST_SHOWN) for student in absent]
     return [f"{amount(len(names), 'student has', 'students have')} no sheet: {both(names, MOST_TOLD)}"] if names else []
 
 

@@ -7,13 +7,19 @@ from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports.class_reports import AS_USUAL, Account, of_another
 from attncalc.homework.reports.marked_sheets import summary, verdicts
 from attncalc.record.verdicts import USUAL_POLICY
-from attncalc.render.page import Block, Heading, Page, Paragraph
+from attncalc.render import View
+from attncalc.render.page import Block, Heading, Page, Paragraph, write
 from attncalc.render.printing import printed
 
 FORMATS = {"html": ".html", "markdown": ".md", "text": ".txt"}
 """The suffix of a page's file, by its format."""
 TEXT_COLUMNS = 80
 UNREAD = "Your sheet could not be read, and has no marks yet."
+
+
+def written_for(one: Graded, format: str, how: Account = AS_USUAL) -> str:
+    """The page of a student in a format of FORMATS."""
+    return str(write(page(one, how), "table" if format == "text" else format, View(width=TEXT_COLUMNS)))
 
 
 def page(one: Graded, how: Account = AS_USUAL) -> Page:

@@ -11,11 +11,9 @@ from attncalc.common.errors import InputError, amount, both, near, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
-from attncalc.homework.reading.csv_lists import POSSIBLE
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.csv_lists import POSSIBLE, delimiter_in
+from attncalc.homework.reading.names import folded
 from attncalc.homework.reports.marked_sheets import as_csv
-from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
-from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import shortest
 from attncalc.render.csv_ import harmless, meant
 
@@ -35,8 +33,7 @@ def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> tup
 
     Students are found by name, number or address; whoever is not found, or found twice, gets a remark and no mark.
     """
-    delimiter = delimiter_of(first_line(text), Reading())
-    delimiter = "," if delimiter == BLANKS else delimiter
+    delimiter = delimiter_in(text)
     try:
         rows = [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
     except csv.Error as fault:
@@ -145,7 +142,7 @@ def _numbers(one: Graded) -> Iterator[str]:
 def _key(name: str) -> str:
     """A name in a form to compare by, without what guards it against being a formula; `Lee, Ann` is Ann Lee."""
     last, _, first = meant(name).partition(",")
-    return alike(f"{first} {last}")
+    return folded(f"{first} {last}")
 
 
 def _grade(score: float, out_of: float, limit: str) -> str:

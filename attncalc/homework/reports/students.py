@@ -15,7 +15,7 @@ from attncalc.common.system import grouped
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
-from attncalc.homework.reading.names import alike
+from attncalc.homework.reading.names import folded
 from attncalc.record.verdicts import MISSING, Marked
 
 CODE = re.compile(r"s-[a-z2-7]{8}")
@@ -25,7 +25,7 @@ def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded]
     """One sheet of each student, the last with answers or the first; and remarks on students with several."""
     counts: list[Graded] = []
     told: dict[str, list[str]] = {}
-    for sheets in grouped(graded, lambda one: (alike(one.student), one.problem)).values():
+    for sheets in grouped(graded, lambda one: (folded(one.student), one.problem)).values():
         read = [one for one in sheets if one.marked is not None]
         if len(sheets) == 1 or not read:
             counts += sheets
@@ -52,7 +52,7 @@ def code(student: str) -> str:
     """The code that stands for a student's name, always the same."""
     if CODE.fullmatch(student):
         return student
-    return "s-" + b32encode(sha256(alike(student).encode()).digest())[:8].decode().lower()
+    return "s-" + b32encode(sha256(folded(student).encode()).digest())[:8].decode().lower()
 
 
 def anonymous(graded: Iterable[Graded], log: Iterable[Override]) -> tuple[list[Graded], list[Override]]:
