@@ -63,7 +63,7 @@ def run_of(item: pytest.Item) -> Run:
 def run_of_row(test: pytest.Item, call: Any) -> Run:
     """When a row is looked at. Where rows are marked `spread`, as their test may be, each run takes rows of its own.
 
-    The quick one takes one in so many (16), `--thorough` another, and `--release` the rest. Files take turns, so that
+    The quick one takes one in so many (24), `--thorough` another, and `--release` the rest. Files take turns, so that
     each row is looked at by some of them; the tests of one file share what they are made of. Rows of whole models take
     a second each, and stand back: the quick run's are `--thorough`'s, and its own are `--release`'s.
     """
@@ -74,7 +74,7 @@ def run_of_row(test: pytest.Item, call: Any) -> Run:
         return Run.RELEASE
     in_one = "_rows" in call.params and "every row" in call.id
     assert not in_one, f"{test.nodeid}: one test of all rows cannot be spread"
-    (share,) = marks["spread"].args or (16,)
+    (share,) = marks["spread"].args or (24,)
     turn = crc32(test.nodeid.partition("::")[0].encode())
     together = (mark.args[0] for mark in test.iter_markers("parametrize"))  # names, which have one index
     firsts = (names.split(",")[0].strip() if isinstance(names, str) else names[0] for names in together)
