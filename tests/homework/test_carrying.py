@@ -164,7 +164,7 @@ SHIFTS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("name", SHIFTS)
 @pytest.mark.parametrize("decimals", [3, 5])
 @pytest.mark.parametrize("rounding", [True, False], ids=["from what stands there", "from more digits than stand there"])

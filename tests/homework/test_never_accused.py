@@ -503,6 +503,7 @@ def a_variance_at_once(random: Random) -> tuple[ac.Trace, Callable[[Kept], Steps
     return ac.layernorm(x, eps=0.1).grad(upstream=upstream), steps
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("made", [a_preference, a_jacobian, a_norm_by_its_cube, a_variance_at_once])
 @pytest.mark.parametrize("decimals", [2, 3, 4])
 def test_what_is_rounded_on_another_way_is_right(

@@ -83,7 +83,7 @@ CLASS = [
     ),
     unreadable("Ed"),
 ]
-MARKED = graded(*(sheet(name, UNSCALED) for name in NAMES.values()))
+MARKED = graded(*(sheet(name, UNSCALED, "scaled") for name in NAMES.values()))
 ODD = [one for found, name in zip(MARKED, NAMES.values(), strict=True) for one in (found, unreadable(name))]
 ALL = [(found, id_) for found, id_ in ((CLASS, "a class"), (ODD, "odd names"), ([], "nobody"), ([CLASS[4]], "unread"))]
 
