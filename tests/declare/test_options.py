@@ -73,7 +73,6 @@ def test_what_fits_is_taken(calculation: Any, name: str, value: Any, read: Any) 
     assert type(found) is type(read)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("calculation", "name", "value", "said", "hint"),
     [
