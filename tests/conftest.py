@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             return config.getoption("--thorough") or not is_long or rows.is_asked_for(item)
         if hasattr(item, "callspec"):  # a row, which stands here only where it is in this run
             return item.nodeid.partition("[")[0] not in ELSEWHERE
-        return is_in_run(rows.run_of(item), item)
+        return is_in_run(rows.run_of({mark.name for mark in item.iter_markers()}), item)
 
     found: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:

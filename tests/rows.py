@@ -11,7 +11,7 @@ Above a class it goes for each of its tests. `pytest --row softmax` looks at the
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from enum import IntEnum
 from functools import wraps
 from typing import Any, TypeVar
@@ -53,11 +53,9 @@ class Run(IntEnum):
     RELEASE = 2
 
 
-def run_of(item: pytest.Item) -> Run:
-    """When a test is run that looks at all that it is about."""
-    if item.get_closest_marker("release"):
-        return Run.RELEASE
-    return Run(item.get_closest_marker("thorough") is not None)
+def run_of(marks: Container[str]) -> Run:
+    """When a test, or a row, with these marks is looked at, if it is not spread."""
+    return Run.RELEASE if "release" in marks else Run("thorough" in marks)
 
 
 def run_of_row(test: pytest.Item, call: Any) -> Run:
@@ -69,7 +67,7 @@ def run_of_row(test: pytest.Item, call: Any) -> Run:
     """
     marks = {mark.name: mark for mark in (*call.marks, *test.iter_markers())}
     if "spread" not in marks or not call.indices:
-        return Run.RELEASE if "release" in marks else Run("thorough" in marks)
+        return run_of(marks)
     if "release" in marks:
         return Run.RELEASE
     in_one = "_rows" in call.params and "every row" in call.id

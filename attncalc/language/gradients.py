@@ -341,7 +341,7 @@ class _Steps:
         return node.row.vjp(gradient, held, node, *node.sources)
 
     def by_name(self, value: Node, within: str) -> Node:
-        """The gradient with each expression that a VJP wrote, and that is already a step, replaced by that step.
+        """The gradient, in which a step replaces every expression of a VJP that equals it.
 
         Steps that a VJP makes are put into the group `within`, and each of them is made once.
         """

@@ -26,7 +26,7 @@ Number: TypeAlias = "int | float | Fraction"
 
 
 _serial = itertools.count()
-"""Numbers the nodes in the order in which they are written, which is the order in which steps are shown."""
+"""Numbers the nodes in the order of writing, in which steps are shown too."""
 
 
 class Node:

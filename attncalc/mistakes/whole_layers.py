@@ -41,8 +41,10 @@ def _through_a_norm(back: Callable[[Scope, str], Node]) -> Callable[[Scope], Nod
     def rule(s: Scope) -> Node:
         terms = parts(s.this, "add")
         [centered] = [term for term in terms if term.op == "step" and term.key[1] == "grad_centered"]
-        past = [term for term in terms if term is not centered and term.op != "div"]  # the mean's share is divided
-        return reduce(add, [*past, back(s, centered.key[0])])
+        norm = centered.key[0]
+        through = centered, s.known[norm, "grad_mean"]
+        past = [term for term in terms if not {term, *term.sources}.intersection(through)]
+        return reduce(add, [*past, back(s, norm)])
 
     return rule
 

@@ -378,7 +378,7 @@ def _in_a_paragraph(formula: Formula) -> str:
 
 
 def _breakable(latex: str) -> str:
-    """A formula that TeX may break in a paragraph, also inside brackets, which get a fixed size for that.
+    """A formula that TeX may break in a paragraph, also inside brackets, whose size is fixed for that.
 
     Those of cases stay, since there is nothing to break in them.
     """

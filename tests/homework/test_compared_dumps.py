@@ -188,8 +188,8 @@ def stack(dtype: str, fault: str = "") -> dict[str, Any]:
     return dump
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 @pytest.mark.spread(2)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("fault", ["", "q", "scores", "act"])
 def test_noise_that_grows_from_layer_to_layer_is_none_and_a_fault_in_it_is_one(fault: str, dtype: str) -> None:
     """Rounding at each step adds up to more than that of one step: to several times as much at the last."""

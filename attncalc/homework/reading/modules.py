@@ -130,7 +130,7 @@ class Fused(NamedTuple):
 
 
 class Modules(NamedTuple):
-    """The steps that modules output, that models return, and that are gradients of parameters, by plain names."""
+    """The steps behind the outputs of modules and models, and the gradients of parameters, by plain names."""
 
     whole: Mapping[str, StepKey]
     fused: Mapping[str, Fused]
