@@ -16,6 +16,7 @@ import rows
 from forks import Forks
 from hypothesis import settings
 
+gc.set_threshold(50_000, 20, 100)  # reading all tests makes next to no garbage: looking for it took a third of the time
 # No deadline: a busy machine is not a fault of the code. Under CI the examples are the same in every run.
 ALWAYS: dict[str, Any] = {"deadline": None}
 if os.environ.get("CI"):
@@ -110,7 +111,6 @@ def pytest_collection_finish() -> None:
     """Spare the collector what stays to the end: going through it again and again took a tenth of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 ROOT = Path(__file__).parents[1]

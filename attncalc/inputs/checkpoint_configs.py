@@ -104,7 +104,9 @@ def options_of(table: Mapping[str, Any], config: Mapping[str, Any], source: str)
     known = [*of_every()["passed_over"], *table["passed_over"], *table["config"], table["layers"]]
     known += [own for name in STACKS if (own := table.get(name, {}).get("layers"))]
     for key, value in flat.items():
-        if value is not None and value is not False and not any(fnmatch(key, pattern) for pattern in known):
+        if value is None or value is False or key in known:
+            continue
+        if not any(fnmatch(key, pattern) for pattern in known):
             raise InputError(
                 f"{source}: {key} = {visible(str(value), 60)} is not supported for {config['model_type']}",
                 hint="nothing is guessed of what changes a model's numbers",

@@ -72,6 +72,7 @@ def test_what_is_due_stands_beside_what_is_wrong(run: Run) -> None:
 OPEN = ["?", "-", "…", "...", "_", "null", "None"]
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     "answer",
     [

@@ -792,6 +792,7 @@ def test_a_temperature_that_is_left_out_is_missed() -> None:
     assert told == {"probabilities": "sampling-temperature-ignored"}
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     ("held", "gives", "after"),
     [

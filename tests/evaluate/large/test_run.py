@@ -34,7 +34,7 @@ def numbers(*shape: int) -> Given:
 
 
 QKV = {"q": numbers(30, 4), "k": numbers(50, 4), "v": numbers(50, 3)}
-HEADS = {"q": numbers(9, 30, 4), "k": numbers(9, 50, 4), "v": numbers(9, 50, 3)}
+HEADS = {"q": numbers(3, 30, 4), "k": numbers(3, 50, 4), "v": numbers(3, 50, 3)}
 TOKENS = {"x": numbers(30, 4)} | {name: numbers(4, 4) for name in ("wq", "wk", "wv", "wo")}
 PROBLEMS = {
     "attention": Problem(load("attention"), QKV, {"causal": True}),
