@@ -221,6 +221,8 @@ def peak(x: Array, axis: int, *, letters: bool) -> Any:
 
 
 def _in_order(number: Any) -> Any:
+    if getattr(number, "is_Rational", False):
+        return number  # SymPy compares fractions well
     known = figures(number)
     return sympy.N(number if known is None else known, DIGITS)
 
