@@ -17,6 +17,7 @@ from forks import Forks
 from hypothesis import settings
 
 gc.set_threshold(50_000, 20, 100)  # reading all tests makes next to no garbage: looking for it took a third of the time
+
 # No deadline: a busy machine is not a fault of the code. Under CI the examples are the same in every run.
 ALWAYS: dict[str, Any] = {"deadline": None}
 if os.environ.get("CI"):

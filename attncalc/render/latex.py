@@ -378,7 +378,7 @@ def _in_a_paragraph(formula: Formula) -> str:
 
 
 def _breakable(latex: str) -> str:
-    """A formula that TeX may break in a paragraph, also inside brackets, whose size is fixed for that.
+    """A formula that TeX may break in a paragraph, also inside brackets: for that, their size is fixed.
 
     Those of cases stay, since there is nothing to break in them.
     """
