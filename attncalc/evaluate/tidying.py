@@ -21,7 +21,7 @@ import sympy
 from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.language.exact_kernels import digits
+from attncalc.language.exact_kernels import digits, is_share, value_of_roots
 
 ONE, ZERO = sympy.Integer(1), sympy.Integer(0)
 LARGEST = 20_000
@@ -279,10 +279,7 @@ class Tidier:
     def _value(self, exponent: Any) -> float | None:
         """The exponent as a float, to compare it with others; None unless it is made of fractions and their roots."""
         if exponent not in self._values:
-            try:
-                self._values[exponent] = _value_of_roots(exponent)
-            except OverflowError:  # too large for a float
-                self._values[exponent] = None
+            self._values[exponent] = value_of_roots(exponent)
         return self._values[exponent]
 
     def _written(self, product: Product) -> Any:
@@ -310,6 +307,8 @@ class Tidier:
             return factors[0]
         if len(factors) == 1 and (factors[0].is_Add or isinstance(factors[0], sympy.exp)):
             return sympy.Mul(number, factors[0], evaluate=False)  # not multiplied out
+        if len(factors) == 2 and is_share(*factors):
+            return sympy.Mul(*([] if number is ONE else [number]), *factors, evaluate=False)
         return sympy.Mul(number, *factors)
 
 
@@ -331,22 +330,6 @@ def _width(expression: Any) -> int:
             len(str(abs(expression.p))) + (len(str(expression.q)) + 1 if expression.q != 1 else 0) if expression else 0
         )
     return 1 + sum(map(_width, expression.args))
-
-
-def _value_of_roots(expression: Any) -> float | None:
-    """An expression made of fractions and their roots as a float; None if it is anything else."""
-    if expression.is_Rational:
-        return float(expression.p / expression.q)
-    if expression.is_Pow:
-        base, power = expression.args
-        rational = base.is_Rational and power.is_Rational and base.p > 0
-        return float((base.p / base.q) ** (power.p / power.q)) if rational else None
-    if not (expression.is_Add or expression.is_Mul):
-        return None
-    parts = [part for part in map(_value_of_roots, expression.args) if part is not None]
-    if len(parts) < len(expression.args):
-        return None
-    return math.fsum(parts) if expression.is_Add else math.prod(parts)
 
 
 def _plain(power: Any) -> Any:

@@ -25,6 +25,8 @@ LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
 MOST_EXACT = 20_000
 LONG = 50
 """SymPy does not simplify the exponential, or the reciprocal, of a sum with more operations than this."""
+FACTORED = 2**30
+"""Below this SymPy finds all square factors of a number, as here; of larger ones it may leave some under the root."""
 
 
 def number(value: Any) -> Any:
@@ -66,7 +68,7 @@ def refuse_many(size: int) -> None:
 def exp(x: Any) -> Any:
     """The exponential of an exact number."""
     x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
-    if x.is_Rational and abs(x.p) // x.q < int(LARGEST_EXPONENT):
+    if not _is_long(x) and (bound := value_of_roots(x, bound=True)) is not None and bound < LARGEST_EXPONENT:
         return sympy.exp(x)
     bends = (sympy.exp, sympy.tanh, sympy.erf)  # nested three deep, SymPy takes minutes to add two of them
     if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
@@ -80,6 +82,46 @@ def exp(x: Any) -> Any:
         fact = "e to a logarithm times a number of many digits would be a power of as many digits"
         raise NotExact(fact, hint=WITHOUT_EXACT)
     return sympy.exp(x, evaluate=x.has(sympy.log, sympy.I) or not _is_long(x))
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """x / y; of an exponential and a sum, without a search for factors that cancel."""
+    if isinstance(x, sympy.exp):
+        below = sympy.Pow(y, -1)
+        return sympy.Mul(below, x, evaluate=not is_share(below, x))
+    return x / y
+
+
+def is_share(below: Any, above: Any) -> bool:
+    """Whether these are one over a sum and an exponential, whose product SymPy leaves as it is, in this order."""
+    per_sum = below.is_Pow and below.base.is_Add and below.exp is sympy.S.NegativeOne
+    return per_sum and isinstance(above, sympy.exp)
+
+
+def value_of_roots(x: Any, *, bound: bool = False) -> float | None:
+    """An expression made of fractions and their roots as a float; None if it is anything else, or too large for one.
+
+    With `bound`, every term counts by its absolute value: no value is larger than its bound.
+    """
+    try:
+        return _value_of_roots(x, abs if bound else float)
+    except OverflowError:
+        return None
+
+
+def _value_of_roots(x: Any, signed: Callable[[float], float]) -> float | None:
+    if x.is_Rational:
+        return signed(x.p / x.q)
+    if x.is_Pow:
+        base, power = x.args
+        rational = base.is_Rational and power.is_Rational and base.p > 0
+        return float((base.p / base.q) ** (power.p / power.q)) if rational else None
+    if not (x.is_Add or x.is_Mul):
+        return None
+    parts = [part for part in (_value_of_roots(part, signed) for part in x.args) if part is not None]
+    if len(parts) < len(x.args):
+        return None
+    return math.fsum(parts) if x.is_Add else math.prod(parts)
 
 
 def _has_a_large_factor(x: Any) -> bool:
@@ -140,8 +182,29 @@ def factorial(k: Any) -> Any:
 
 def root(x: Array, p: Any) -> Any:
     """The p-th root of every entry."""
-    exponent = 1 / sympy.nsimplify(p, rational=True)
-    return np.frompyfunc(lambda entry: sympy.Pow(entry, exponent), 1, 1)(x)
+    exponent = 1 / number(p)
+    return np.frompyfunc(lambda entry: sqrt(entry) if p == 2 else sympy.Pow(entry, exponent), 1, 1)(x)
+
+
+def sqrt(x: Any) -> Any:
+    """The square root of an exact number; of a fraction of small numbers much faster than SymPy's."""
+    x = sympy.Integer(0) + x
+    if not (x.is_Rational and 0 < x.p < FACTORED and x.q < FACTORED):
+        return sympy.sqrt(x)
+    (above, left), (below, under) = map(_square_part, (x.p, x.q))
+    return sympy.Rational(above, below * under) * sympy.sqrt(left * under)
+
+
+def _square_part(number: int) -> tuple[int, int]:
+    """(k, s) with number = k²·s, where s has no square factor."""
+    k, s, rest, factor = 1, 1, number, 2
+    while factor**3 <= rest:
+        times = 0
+        while not rest % factor:
+            rest, times = rest // factor, times + 1
+        k, s, factor = k * factor ** (times // 2), s * factor ** (times % 2), factor + 1
+    last = math.isqrt(rest)  # the rest is 1, a prime or two primes
+    return (k * last, s) if last * last == rest else (k, s * rest)
 
 
 def maximum(x: Any, y: Any) -> Any:

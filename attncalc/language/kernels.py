@@ -36,6 +36,7 @@ def either(numeric: Callable[..., Any], name: str, *more: int) -> Callable[..., 
 
 
 exp = either(np.exp, "exp")
+divide = either(np.divide, "quotient")
 power = either(np.power, "power")
 arccos = either(np.arccos, "arccos")
 log = either(np.log, "log")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, Protocol
@@ -235,8 +236,10 @@ def _another_product(node: Applied, i: int) -> bool:
 
     A number in front, 2·a ⊙ b, and matrices, A·B·C, may be multiplied in any order, but a·b·c of vectors may not.
     """
-    sign, factor = _sign(node), _seen(node.sources[i])
-    if not sign or not (inner := _sign(factor)):
+    if not (sign := _sign(node)):
+        return False
+    factor = _seen(node.sources[i])
+    if not (inner := _sign(factor)):
         return False
     first = factor.sources[0]
     if sign == inner == "·":
@@ -298,6 +301,7 @@ def number_text(value: Any) -> str:
     return text.replace("-", "−", 1) if value < 0 else text  # the sign of an exponent is part of the numeral: 1e-05
 
 
+@lru_cache(maxsize=1024)
 def pretty(name: str) -> str:
     """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂; also within a derivative, ∂L/∂γ."""
     if name.startswith("∂"):
@@ -308,6 +312,7 @@ def pretty(name: str) -> str:
     return _LETTERS.get(head.lower(), head) + mark + tail
 
 
+@lru_cache(maxsize=1024)
 def _latex_name(name: str, op: str) -> str:
     """A name as LaTeX shows it: words upright, letters slanted, `_x` as a subscript unless words follow a word."""
     if name.startswith("∂"):

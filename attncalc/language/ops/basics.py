@@ -362,7 +362,7 @@ OPS |= {
         terms=np.multiply,
     ),
     "div": row(
-        np.divide,
+        kernels.divide,
         "{0} / {1}",
         r"\frac{{{0}}}{{{1}}}",
         entrywise("/"),

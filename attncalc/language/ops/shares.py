@@ -283,7 +283,7 @@ def _softmax(node: Node, x: Array) -> Array:
         np.exp(exponentials, out=exponentials)
     sums = np.sum(exponentials, axis=axis, keepdims=True)
     # A row of −∞ alone has weights 0, as in the attention of PyTorch and ONNX.
-    return np.asarray(exponentials / np.where(sums == 0, 1, sums))
+    return np.asarray(kernels.divide(exponentials, np.where(sums == 0, 1, sums)))
 
 
 def _softmax_cell(node: Node, at: At, look: Look) -> Cell:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from attncalc.language.exact_kernels import arccos, at_most, below, figures, maximum, minimum, peak, power
+from attncalc.language.exact_kernels import (
+    FACTORED,
+    arccos,
+    at_most,
+    below,
+    figures,
+    is_share,
+    maximum,
+    minimum,
+    peak,
+    power,
+    quotient,
+    sqrt,
+    value_of_roots,
+)
 
 FRACTIONS = [sympy.Rational(p, q) for p, q in product(range(-6, 7), range(1, 7))]
 OTHERS: dict[str, Any] = {
@@ -41,6 +56,48 @@ def test_angles_of_other_numbers(cosine: Any) -> None:
 def test_powers_of_fractions(exponent: Any) -> None:
     for fraction in filter(None, FRACTIONS):
         assert power(fraction, exponent) == fraction**exponent, fraction
+
+
+@given(st.integers(0, FACTORED + 9), st.integers(1, FACTORED + 9))
+@example(18, 50)
+@example(32_749**2, 2 * 181**2)
+def test_square_roots_of_fractions(p: int, q: int) -> None:
+    fraction = sympy.Rational(p, q)
+    assert sympy.srepr(sqrt(fraction)) == sympy.srepr(sympy.sqrt(fraction))
+
+
+def test_square_roots_with_every_small_factor() -> None:
+    for number in range(1, 3_000):
+        assert sqrt(sympy.Integer(number)) == sympy.sqrt(number), number
+
+
+roots = st.tuples(st.fractions(-9, 9, max_denominator=9), st.integers(2, 7)).map(
+    lambda both: sympy.Rational(both[0]) * sympy.sqrt(both[1])
+)
+exponents = st.lists(roots, min_size=1, max_size=3).map(lambda terms: sympy.Add(*terms))
+
+
+@given(exponents, st.lists(exponents, min_size=1, max_size=3), st.fractions(-9, 9, max_denominator=9))
+def test_quotients_of_exponentials(above: Any, under: list[Any], fraction: Fraction) -> None:
+    x, y = sympy.exp(above), sympy.Add(*map(sympy.exp, under))
+    assert sympy.srepr(quotient(x, y)) == sympy.srepr(x / y)
+    assert sympy.srepr(quotient(y, x)) == sympy.srepr(y / x)
+    number = sympy.Rational(fraction)
+    assume(number and is_share(1 / y, x))
+    assert sympy.Mul(number, 1 / y, x, evaluate=False) == number / y * x
+
+
+@given(exponents)
+def test_values_of_roots_and_their_bounds(x: Any) -> None:
+    value, bound = value_of_roots(x), value_of_roots(x, bound=True)
+    assert value == pytest.approx(float(x.evalf(30)), rel=1e-9, abs=1e-12)
+    assert bound is not None
+    assert abs(float(x.evalf(30))) <= bound * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("x", [sympy.exp(1), sympy.Symbol("x"), sympy.oo, sympy.sqrt(-2), sympy.Integer(10) ** 400])
+def test_others_have_no_value_of_roots(x: Any) -> None:
+    assert value_of_roots(x) is None
 
 
 def nested(parts: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Expr]:
