@@ -307,7 +307,7 @@ class Tidier:
             return factors[0]
         if len(factors) == 1 and (factors[0].is_Add or isinstance(factors[0], sympy.exp)):
             return sympy.Mul(number, factors[0], evaluate=False)  # not multiplied out
-        if len(factors) == 2 and is_share(*factors):
+        if number and len(factors) == 2 and is_share(*factors):
             return sympy.Mul(*([] if number is ONE else [number]), *factors, evaluate=False)
         return sympy.Mul(number, *factors)
 

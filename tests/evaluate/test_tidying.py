@@ -38,6 +38,10 @@ FORMS: dict[str, tuple[Any, str]] = {
     "a root of a quotient": (1 / (1 + 1 / sqrt(x + y)), "sqrt(x + y)/(sqrt(x + y) + 1)"),
     "a sigmoid of letters": (1 / (1 + exp(-x)), "exp(x)/(exp(x) + 1)"),
     "terms that cancel": ((sqrt(2) + E) * (sqrt(2) - E) - 2 + exp(2), "0"),
+    "a share times what cancels": (
+        exp(2) / (1 + E + exp(2)) * (1 - (1 + E) / (1 + E + exp(2)) - 1 / (1 + exp(-2) + 1 / E)),
+        "0",
+    ),
     "inside a function nothing moves": (log(x * y + x) / 2, "log(x*y + x)/2"),
     "a number with i": (I * x / 2 + 1, "(I*x + 2)/2"),
     "a truth value": (x < y, "x < y"),
@@ -83,6 +87,16 @@ ENTRIES = st.recursive(LEAVES, _combined, max_leaves=6)
 def test_the_number_stays(entry: Any) -> None:
     before, after = (form.subs(NUMBERS).evalf(30) for form in (entry, Tidier().tidy(entry)))
     assert abs(before - after) <= 1e-20 * (1 + abs(before))
+
+
+@given(st.lists(FRACTIONS, min_size=2, max_size=4, unique=True), FRACTIONS)
+def test_shares_are_written_as_sympy_writes_them(scores: list[Any], number: Any) -> None:
+    whole = sympy.Add(*map(exp, scores))
+    shares = [Tidier().tidy(exp(score) / whole) for score in scores]
+    for share in shares:
+        form = Tidier().tidy(number * share)
+        assert form == form.func(*form.args) if form.args else form == 0
+        assert Tidier().tidy(share * (1 - sympy.Add(*shares))) == 0
 
 
 @pytest.mark.thorough
